@@ -265,6 +265,11 @@ class Results:
         return self._optional("routing")
 
     @property
+    def divisions(self) -> pl.DataFrame:
+        """One row per link over which a router divides flows by a hash, and run; empty without."""
+        return self._optional("divisions")
+
+    @property
     def assignment(self) -> pl.DataFrame:
         """One row per direction of a link that was assigned to, and run; empty where none was."""
         return self._optional("assignment")

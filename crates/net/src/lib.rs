@@ -56,6 +56,6 @@ pub use medium::{Medium, MediumContext};
 pub use network::{Interface, LinkConfig, Network, Region, TracedConfig};
 pub use packet::{Ecn, FlowId, LinkId, MediumId, NodeId, Packet, PacketId, PacketStore};
 pub use queue::{QueueConfig, QueueDiscipline, QueueFactory, QueueLimit, QueuePlace, QueueSite};
-pub use router::{Context, Reading, Router};
+pub use router::{Context, Division, Reading, Router};
 pub use simulation::Simulation;
 pub use simulation::crossing::Crossing;

@@ -80,6 +80,7 @@ impl Lab {
                 Costs::default(),
                 Initial::default(),
                 draws,
+                streams.stream(&format!("n{node}"), "spread"),
             );
             Arc::new(Mutex::new(ospf))
         };

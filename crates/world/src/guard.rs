@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use backlane_engine::Stream;
 use backlane_net::{
-    Context, FlowId, LinkId, Medium, MediumContext, NodeId, PacketId, PacketStore, QueueDiscipline,
-    Router, RouterQueue,
+    Context, Division, FlowId, LinkId, Medium, MediumContext, NodeId, Packet, PacketId,
+    PacketStore, QueueDiscipline, Router, RouterQueue,
 };
 use backlane_radio::Position;
 use backlane_radio::mobility::MobilityModel;
@@ -261,6 +261,10 @@ impl Router for Guarded<Box<dyn Router>> {
 
     fn shared_queue(&self) -> Option<RouterQueue> {
         self.read(|model| model.shared_queue())
+    }
+
+    fn division(&self, packet: &Packet) -> Option<Division> {
+        self.read(|model| model.division(packet))
     }
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {

@@ -196,10 +196,12 @@ fn ospf() -> Protocol {
             ospf::config::Start::Converged => ospf::Initial::new(site.network(), &config, &costs),
             ospf::config::Start::Cold => ospf::Initial::default(),
         };
-        let (draws, config) = (site.streams("ospf"), Arc::new(config));
+        let (draws, spread) = (site.streams("ospf"), site.streams("spread"));
+        let config = Arc::new(config);
         Ok(Box::new(move |node| {
             let (config, costs, initial) = (config.clone(), costs.clone(), initial.clone());
-            Box::new(Ospf::new(node, config, costs, initial, draws(node)))
+            let [draws, spread] = [draws(node), spread(node)];
+            Box::new(Ospf::new(node, config, costs, initial, draws, spread))
         }))
     })
     .with_port(MessagePort::Ospf)

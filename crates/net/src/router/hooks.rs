@@ -4,10 +4,19 @@ use backlane_units::{Rate, SimTime};
 
 use super::Context;
 use crate::counters::{DropCause, RouterQueue};
-use crate::packet::{FlowId, NodeId, PacketId};
+use crate::packet::{FlowId, NodeId, Packet, PacketId};
 
 /// A measure that a routing protocol keeps, by name.
 pub type Reading = (&'static str, u128);
+
+/// Several paths among which a router has chosen for a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// The first interfaces of all of them, in order.
+    pub interfaces: Vec<u16>,
+    /// The one of the flow.
+    pub chosen: u16,
+}
 
 /// A routing protocol on one node. It learns of the failure of a wire from its own messages, or by
 /// the carrier ([`Router::on_carrier`], [`Context::has_carrier`]). Over a medium it gets the status
@@ -88,6 +97,12 @@ pub trait Router: Send {
 
     /// The queue that the router keeps before all its interfaces together, likewise.
     fn shared_queue(&self) -> Option<RouterQueue> {
+        None
+    }
+
+    /// The interfaces among which the router chooses for packets like this one, and the one that it
+    /// has for all of this flow; `None` where it has one path, or decides packet by packet.
+    fn division(&self, _packet: &Packet) -> Option<Division> {
         None
     }
 

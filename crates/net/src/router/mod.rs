@@ -7,4 +7,4 @@ mod context;
 mod hooks;
 
 pub use context::Context;
-pub use hooks::{Reading, Router};
+pub use hooks::{Division, Reading, Router};

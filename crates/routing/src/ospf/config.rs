@@ -42,7 +42,7 @@ words! {
 }
 
 words! {
-    /// What becomes of packets between the loss of a neighbour and new routes.
+    /// Where packets go between the loss of a neighbour and new routes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum FastReroute {
         /// They are sent into the lost link.
@@ -62,6 +62,22 @@ words! {
         Addresses = "addresses",
         /// Addresses and ports: each flow on its own (`fib_multipath_hash_policy` 1).
         Ports = "ports",
+    }
+}
+
+words! {
+    /// How packets are spread over equal paths.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Spread {
+        /// By a hash: a flow keeps its path.
+        #[default]
+        Hash = "hash",
+        /// LetFlow (Vanini et al., NSDI 2017): each flowlet of a flow takes a random path.
+        LetFlow = "letflow",
+        /// DRILL (Ghorbani et al., SIGCOMM 2017): each packet takes the shortest of some queues.
+        Drill = "drill",
+        /// Each packet the next path, by weighted round robin.
+        RoundRobin = "round-robin",
     }
 }
 
@@ -121,6 +137,19 @@ params! {
         /// The largest number of equal paths in use to one destination; 1 takes the path with the
         /// lowest interface.
         paths: u32 = 64, in 1..=64;
+        /// How packets are spread over equal paths: by a hash of each flow, as in routers, or as
+        /// switches can do it.
+        spread: Spread = Spread::Hash;
+        /// With spread "letflow": the gap in a flow after which a new flowlet begins, at the earliest;
+        /// at the latest after two (Vanini et al.: 500 µs).
+        flowlet_gap: Duration = Duration::from_micros(500), in SPAN;
+        /// With spread "letflow": the entries of the table of flowlets, by a packet's hash; flows with
+        /// the same entry are one (CONGA: 64 Ki).
+        flowlets: u32 = 65_536, in 1..=16_777_216;
+        /// With spread "drill": the number of queues that are drawn for each packet (d).
+        drill_samples: u32 = 2, in 1..=64;
+        /// With spread "drill": the number of queues that are remembered as the shortest (m).
+        drill_memory: u32 = 1, in 0..=64;
         /// What decides which of several equal paths a packet takes: its addresses, as by default in
         /// Linux, or its addresses and ports.
         hash: Hash = Hash::Addresses;
@@ -131,7 +160,7 @@ params! {
         hash_key: OrAuto<u32> = OrAuto::Auto, in 0..=u32::MAX;
         /// The shares of equal paths: equal, or in proportion to the rates of the first links.
         shares: Shares = Shares::Equal;
-        /// What becomes of packets between the loss of a neighbour and new routes.
+        /// Where packets go between the loss of a neighbour and new routes.
         fast_reroute: FastReroute = FastReroute::Off;
         /// The interval of BFD's control packets (RFC 5880), which detect a lost neighbour; "off"
         /// has none. FRR's default is 300 ms.

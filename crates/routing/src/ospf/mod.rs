@@ -6,8 +6,8 @@
 //! - [`neighbour`]: the exchange of databases with one neighbour.
 //! - [`database`]: the LSAs of a router with their ages.
 //! - [`costs`]: costs of links by hand.
-//! - [`spf`], [`paths`]: shortest paths from the database, and the choice among equal ones;
-//!   `alternates`: loop-free alternates.
+//! - [`spf`]: shortest paths from the database; [`alternates`]: loop-free alternates.
+//! - [`paths`], [`spreading`]: the choice among equal paths.
 //! - [`bfd`]: detection of a lost neighbour by BFD.
 //! - `router`: the hooks and timers; `adjacency`: HELLOs, carrier and exchange; `flooding`: updates,
 //!   acknowledgments and the router's own LSA.
@@ -29,6 +29,7 @@ pub mod packet;
 pub mod paths;
 mod router;
 pub mod spf;
+pub mod spreading;
 
 pub use config::Config;
 pub use costs::Costs;

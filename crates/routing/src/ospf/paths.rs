@@ -11,30 +11,49 @@ use super::config::Hash;
 pub struct Paths {
     /// Interfaces, each with the end of its interval in 2³² · share.
     ends: Vec<(u32, u16)>,
+    weights: Vec<u64>,
 }
 
 impl Paths {
     /// Paths by `interfaces` with their weights; zero weights count as one.
     pub fn new(interfaces: &[u16], weight: impl Fn(u16) -> u64) -> Self {
-        let weights = interfaces.iter().map(|&at| u128::from(weight(at).max(1)));
-        let weights: Vec<_> = weights.collect();
-        let sum: u128 = weights.iter().sum();
+        let weights: Vec<u64> = interfaces.iter().map(|&at| weight(at).max(1)).collect();
+        let sum: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
         let mut until = 0;
-        let ends = interfaces.iter().zip(weights).map(|(&interface, weight)| {
-            until += weight;
-            let end = (until << 32) / sum.max(1);
-            (u32::try_from(end - 1).unwrap_or(u32::MAX), interface)
-        });
+        let ends = interfaces
+            .iter()
+            .zip(&weights)
+            .map(|(&interface, &weight)| {
+                until += u128::from(weight);
+                let end = (until << 32) / sum.max(1);
+                (u32::try_from(end - 1).unwrap_or(u32::MAX), interface)
+            });
         Self {
             ends: ends.collect(),
+            weights,
         }
+    }
+
+    /// The interfaces, in order.
+    pub fn interfaces(&self) -> impl Iterator<Item = u16> {
+        self.ends.iter().map(|(_, interface)| *interface)
+    }
+
+    /// Their weights.
+    pub fn weights(&self) -> impl Iterator<Item = u64> {
+        self.weights.iter().copied()
+    }
+
+    /// Whether a path leads over this interface.
+    pub fn has(&self, interface: u16) -> bool {
+        self.interfaces().any(|other| other == interface)
     }
 
     /// The interface of a number.
     #[inline]
-    pub fn choose(&self, hash: u32) -> Option<usize> {
+    pub fn choose(&self, hash: u32) -> Option<u16> {
         let (_, interface) = self.ends.iter().find(|(end, _)| hash <= *end)?;
-        Some(usize::from(*interface))
+        Some(*interface)
     }
 }
 
@@ -79,7 +98,7 @@ mod tests {
         let mut counts = [0u32; 10];
         for flow in 0..draws {
             let number = hash(99, &packet(flow, 1, 2), Hash::Ports);
-            counts[paths.choose(number).unwrap()] += 1;
+            counts[usize::from(paths.choose(number).unwrap())] += 1;
         }
         // Five standard deviations of a binomial count are below 800.
         for (interface, share) in [(4, 0.25), (7, 0.5), (9, 0.25)] {

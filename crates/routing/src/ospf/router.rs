@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
-use backlane_net::{ByExit, Context, DropCause, NodeId, PacketId, Reading, Router};
+use backlane_net::{Context, Division, DropCause, NodeId, PacketId, Reading, Router};
 use backlane_units::{Duration, SimTime};
 
-use backlane_param::{OrAuto, OrOff};
+use backlane_param::OrOff;
 
 use super::alternates;
 use super::bfd::{self, Session};
@@ -16,8 +16,8 @@ use super::costs::Costs;
 use super::database::{Database, Initial, subnet};
 use super::neighbour::{Neighbour, State};
 use super::packet::Packet;
-use super::paths::{Paths, hash};
 use super::spf;
+use super::spreading::Spreading;
 use crate::readings::{LINK_FAILURES, PROTECTED_ROUTES, ROUTES};
 
 /// A router originates its LSA again after this time (appendix B: LSRefreshTime).
@@ -100,7 +100,6 @@ pub struct Ospf {
     costs: Costs,
     initial: Initial,
     pub(super) draws: Stream,
-    hash_key: u64,
     pub(super) now: SimTime,
     /// Whether the daemon runs.
     pub(super) runs: bool,
@@ -121,9 +120,7 @@ pub struct Ospf {
     coming: Option<BTreeMap<NodeId, Vec<u16>>>,
     /// Alternates of `routes` with one path; empty without fast reroute.
     alternates: BTreeMap<NodeId, u16>,
-    /// Exits with several paths.
-    divided: ByExit<u16>,
-    paths: Vec<Paths>,
+    spreading: Spreading,
     timers: Vec<TimerId>,
     /// Full adjacencies that ended.
     pub(super) adjacencies_lost: u64,
@@ -137,19 +134,16 @@ impl Ospf {
         costs: Costs,
         initial: Initial,
         mut draws: Stream,
+        spread: Stream,
     ) -> Self {
-        let drawn = draws.next_u64();
-        let hash_key = match config.hash_key {
-            OrAuto::Auto => drawn,
-            OrAuto::Value(key) => u64::from(key),
-        };
+        let key = draws.next_u64();
+        let spreading = Spreading::new(&config, key, spread);
         Self {
             node,
             config,
             costs,
             initial,
             draws,
-            hash_key,
             now: SimTime::ZERO,
             runs: false,
             ends: Vec::new(),
@@ -164,8 +158,7 @@ impl Ospf {
             routes: BTreeMap::new(),
             coming: None,
             alternates: BTreeMap::new(),
-            divided: ByExit::default(),
-            paths: Vec::new(),
+            spreading,
             timers: Vec::new(),
             adjacencies_lost: 0,
         }
@@ -272,8 +265,7 @@ impl Ospf {
         self.routes.clear();
         self.coming = None;
         self.alternates.clear();
-        self.divided = ByExit::default();
-        self.paths.clear();
+        self.spreading.clear();
     }
 
     /// The own LSA is out of date: FRR replaces it at once, BIRD at a tick.
@@ -360,8 +352,7 @@ impl Ospf {
         for exit in self.routes.keys().filter(|exit| !routes.contains_key(exit)) {
             context.remove_route(*exit);
         }
-        self.divided = ByExit::default();
-        self.paths.clear();
+        self.spreading.clear();
         for (exit, paths) in &routes {
             let is_new = self.routes.get(exit) != Some(paths);
             match paths[..] {
@@ -412,7 +403,7 @@ impl Ospf {
             }
             match paths[..] {
                 [one] => {
-                    self.divided.remove(*exit);
+                    self.spreading.remove(*exit);
                     context.install_route(*exit, usize::from(one));
                 }
                 _ => self.divide(*exit, paths),
@@ -421,19 +412,14 @@ impl Ospf {
         self.routes = routes;
     }
 
-    /// Divides the packets for an exit among several paths. Exits with the same paths share them.
+    /// Divides the packets for an exit among several paths.
     fn divide(&mut self, exit: NodeId, interfaces: &[u16]) {
-        let ends = &self.ends;
-        let paths = Paths::new(interfaces, |interface| match self.config.shares {
-            Shares::Equal => 1,
-            Shares::Rate => ends[usize::from(interface)].rate_bps,
-        });
-        let known = self.paths.iter().position(|known| *known == paths);
-        let at = known.unwrap_or_else(|| {
-            self.paths.push(paths);
-            self.paths.len() - 1
-        });
-        self.divided.insert(exit, at as u16);
+        let (ends, shares) = (&self.ends, self.config.shares);
+        self.spreading
+            .divide(exit, interfaces, |interface| match shares {
+                Shares::Equal => 1,
+                Shares::Rate => ends[usize::from(interface)].rate_bps,
+            });
     }
 
     fn on_node_timer(&mut self, context: &mut Context<'_>, token: u32) {
@@ -518,11 +504,11 @@ impl Router for Ospf {
     /// Packets without a single route in the forwarding table.
     #[inline]
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        let packet = context.packet(id);
-        let paths = self.divided.get(packet.exit);
-        let interface = paths.and_then(|paths| {
-            let number = hash(self.hash_key, packet, self.config.hash);
-            self.paths[usize::from(paths)].choose(number)
+        let several = self.spreading.paths_of(&self.config, context.packet(id));
+        let interface = several.and_then(|several| {
+            let now = context.now();
+            let backlog = |interface| context.device_backlog_pkts(interface);
+            self.spreading.choose(&self.config, several, now, backlog)
         });
         match interface {
             Some(interface) => context.transmit(interface, id),
@@ -587,6 +573,10 @@ impl Router for Ospf {
             (ROUTES, self.routes.len() as u128),
             (PROTECTED_ROUTES, self.protected() as u128),
         ]
+    }
+
+    fn division(&self, packet: &backlane_net::Packet) -> Option<Division> {
+        self.spreading.division(&self.config, packet)
     }
 
     /// The first of several equal paths.

@@ -288,6 +288,10 @@ fn messages(
             rounds(olsr.hello_interval),
             nodes * libm::floor(rounds(olsr.tc_interval)),
         ),
+        Routing::Ospf(ospf) => {
+            let bfd = ospf.bfd.value().map_or(0.0, rounds);
+            (rounds(ospf.hello_interval) + bfd, 0.0)
+        }
         Routing::Aodv(aodv) => {
             let wired = scenario.links.iter().any(|link| link.wire().is_some());
             let sends = aodv.config(wired).hello.is_some();

@@ -496,7 +496,7 @@ impl<'a> Paths<'a> {
             self.enter(&mut there, down + 1, 1.0, Some(1.5 * s_per_bit));
             self.enter(&mut back, down, 1.0, Some(s_per_bit));
         }
-        if matches!(self.routing, Routing::L25r(_)) {
+        if self.routing.spreads() {
             self.spread(&mut there, a, b);
             self.spread(&mut back, b, a);
         } else {

@@ -6,7 +6,7 @@ use backlane_record::Table;
 use backlane_traffic::Flow;
 use backlane_units::SimTime;
 
-use super::{Ended, Outcome, Summary, coding, flows, links, mesh, radio, reordering};
+use super::{Ended, Outcome, Summary, coding, divisions, flows, links, mesh, radio, reordering};
 use crate::capture::Captures;
 use crate::world::World;
 
@@ -83,6 +83,7 @@ fn further(
     let tables = [
         ("wifi", mesh::radios(world, now, watch)?),
         ("routing", mesh::routers(world, now, watch)?),
+        ("divisions", divisions::divisions(world, watch)?),
         ("coding", coding::flows(world, now, watch)?),
         ("reordering", reordering::densities(world, watch)?),
         ("assignment", world.assigned.clone()),

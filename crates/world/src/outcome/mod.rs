@@ -8,6 +8,7 @@ pub(crate) mod busiest;
 pub(crate) mod carried;
 mod coding;
 mod collect;
+mod divisions;
 pub(crate) mod flows;
 pub(crate) mod links;
 mod mesh;

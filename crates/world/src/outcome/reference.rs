@@ -2,7 +2,9 @@
 
 use backlane_record::{Row, TableSpec};
 
-use super::{coding, flows, links, mesh, radio, radio_series, reordering, runs, sampler};
+use super::{
+    coding, divisions, flows, links, mesh, radio, radio_series, reordering, runs, sampler,
+};
 use crate::{assignment, slotted};
 
 /// The beginning of the page of the tables.
@@ -36,6 +38,7 @@ pub fn tables() -> Vec<TableSpec> {
         radio::McsRow::TABLE,
         mesh::RadioRow::TABLE,
         mesh::RouterRow::TABLE,
+        divisions::DivisionRow::TABLE,
         coding::CodedFlowRow::TABLE,
         reordering::DensityRow::TABLE,
         assignment::AssignedRow::TABLE,
