@@ -324,6 +324,11 @@ CODES: dict[str, tuple[str, str]] = {
         "--method approximate bounds the rate of the least flow to a proven gap, for networks of "
         "10 000 nodes and more.",
     ),
+    "R055": (
+        "no costs to choose",
+        "`backlane weights` looks for costs of wires between routers. The scenario has less than "
+        "two of them: costs make no difference to links of hosts and over radios.",
+    ),
     "R060": (
         "no link budget",
         "A link lacks what its budget needs, or has a value that no link has. A budget needs the "
