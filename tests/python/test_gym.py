@@ -313,10 +313,15 @@ def test_ctrl_c_ends_a_long_step_and_closes_the_episode() -> None:
     long = SHORT | {"duration": "1000000 s"}
     env = CongestionControl(long, interval=900_000.0)
     env.reset(seed=1)
+    # A shell without job control ignores the signal for what it starts in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        env.step([1.0])
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            env.step([1.0])
+    finally:
+        signal.signal(signal.SIGINT, before)
     timer.join()
     assert code_of(lambda: env.step([0.0])) == "R092"
     env.reset(seed=1)

@@ -195,7 +195,7 @@ fn cases() -> Vec<(&'static str, String)> {
                 "[routing]\nprotocol = \"ospf\"\n\
                  [[routing.costs]]\nlink = \"enb2-enb1\"\ncost = 3\ncost_back = 4\n\
                  [[routing.costs]]\nlink = \"enb1-enb2\"\ncost = 3\n\
-                 [[routing.costs]]\nlink = \"enb1-enb7\"\ncost = 0\n",
+                 [[routing.costs]]\nlink = \"enb1-enb7\"\ncost = 5\n",
             ),
         ),
         ("S050", chain("").replace("\"enb3\"", "\"enb9\"")),

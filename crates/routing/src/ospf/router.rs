@@ -383,6 +383,10 @@ impl Ospf {
         divided.count() + self.alternates.len()
     }
 
+    fn is_full(&self, end: usize) -> bool {
+        self.ends[end].neighbour.state == State::Full
+    }
+
     /// A neighbour is lost: what would be sent to it takes the equal paths that are left or, where
     /// there are none, the alternate, until new routes come into use.
     pub(super) fn reroute(&mut self, context: &mut Context<'_>, end: usize) {
@@ -395,8 +399,11 @@ impl Ospf {
             if !paths.contains(&lost) {
                 continue;
             }
-            // An alternate protects the computed path, and not the alternate itself.
-            match (paths.len(), self.alternates.remove(exit)) {
+            // An alternate protects the computed path, and not the alternate itself, which may be
+            // lost too.
+            let alternate = self.alternates.remove(exit);
+            let alternate = alternate.filter(|&other| self.is_full(other.into()));
+            match (paths.len(), alternate) {
                 (1, None) => continue,
                 (1, Some(alternate)) => *paths = vec![alternate],
                 _ => paths.retain(|&path| path != lost),
