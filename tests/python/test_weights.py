@@ -85,7 +85,7 @@ def test_links_carry_in_a_run_what_the_loads_say(names: dict[str, int]) -> None:
         "protocol": "ospf", "cost": "fixed", "fixed_cost": 1, "spread": "round-robin",
         "hello_interval": "1 h", "dead_interval": "4 h", "costs": rows(names),
     }  # fmt: skip
-    # Rates by ten so that nothing is dropped, and loads are those that are offered.
+    # Links so fast that nothing is dropped, and loads are those that are offered.
     scenario = network(routing=routing)
     for link in scenario["topology"]["link"]:
         link["rate"] = "1 Gbit/s"

@@ -9,8 +9,6 @@ use crate::diagnostic::Span;
 use crate::model::{Failed, Failure};
 use crate::names::Names;
 use crate::problems::Problems;
-use crate::shown;
-use crate::spec::nearest;
 use crate::tree::{Table, Value};
 
 /// Reads the failures; the nodes and links that they name must exist, and their times be in order.
@@ -84,11 +82,7 @@ fn failed(
     }
     let known = ways.get(id).copied();
     if known.is_none() {
-        let label = match nearest(id, ways.keys().map(String::as_str)) {
-            Some(nearest) => format!("did you mean \"{nearest}\"?"),
-            None => "name a link as \"a-b\"".to_owned(),
-        };
-        let message = format!("there is no link \"{}\"", shown::short(id));
+        let (message, label) = Names::no_link(id, ways);
         problems.error(Code::BadFailure, table.place("link", span), message, label);
     }
     known.map(Failed::Link)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::NodeKind;
+use crate::shown::short;
 use crate::spec::nearest;
 use crate::topology::{Network, is_ue_name};
 
@@ -32,6 +33,15 @@ impl Names<'_> {
             ways.entry(format!("{b}-{a}")).or_insert(index);
         }
         ways
+    }
+
+    /// What to say of a link that is not among `ways`: a message and a label.
+    pub(crate) fn no_link(name: &str, ways: &BTreeMap<String, usize>) -> (String, String) {
+        let label = match nearest(name, ways.keys().map(String::as_str)) {
+            Some(nearest) => format!("did you mean \"{nearest}\"?"),
+            None => "name a link as \"a-b\"".to_owned(),
+        };
+        (format!("there is no link \"{}\"", short(name)), label)
     }
 
     /// "did you mean …" for an unknown name.

@@ -240,11 +240,7 @@ fn check_costs(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
         let place = row.place("link", span);
         match ways.get(name) {
             None => {
-                let label = match nearest(name, ways.keys().map(String::as_str)) {
-                    Some(nearest) => format!("did you mean \"{nearest}\"?"),
-                    None => "name a link as \"a-b\"".to_owned(),
-                };
-                let message = format!("there is no link \"{}\"", short(name));
+                let (message, label) = Names::no_link(name, &ways);
                 problems.error(Code::BadCost, place, message, label);
             }
             Some(link) if !seen.insert(*link) => {

@@ -67,7 +67,7 @@ impl<'a> Site<'a, '_, '_> {
     }
 
     /// The directions of the link "a-b" of the scenario, from a to b and back; of parallel links the
-    /// first. Nothing if there is none, or if it is no wire.
+    /// first. Nothing if there is none, or if it is left out.
     pub fn directions(&self, link: &str) -> impl Iterator<Item = LinkId> + use<> {
         let id = |index: usize| self.nodes[index].id.as_str();
         let named = |a: usize, b: usize| {

@@ -25,8 +25,8 @@ class Paths:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._forward = _Graph(program.tails, program.heads, len(program.nodes))
-        self._backward = _Graph(program.heads, program.tails, len(program.nodes))
+        self._forward = Graph(program.tails, program.heads, len(program.nodes))
+        self._backward = Graph(program.heads, program.tails, len(program.nodes))
 
     def lengths(self, prices: Floats, class_: int) -> Floats:
         """What an Mbit of payload of a class pays on each arc."""
@@ -98,7 +98,7 @@ def by_node(nodes: Integers, count: int) -> list[Integers]:
     return np.split(order, np.searchsorted(nodes[order], np.arange(1, count)))
 
 
-class _Graph:
+class Graph:
     """A sparse graph whose arcs may be parallel: the shortest of them counts."""
 
     def __init__(self, tails: Integers, heads: Integers, nodes: int) -> None:
@@ -128,15 +128,23 @@ class _Graph:
         return matrix, arcs
 
     def nearest(self, lengths: Floats, sources: Integers) -> Floats:
+        """The distance of each node from the nearest source."""
         matrix, _ = self._matrix(lengths)
         found = csgraph.dijkstra(matrix, indices=sources, min_only=True)
         return np.asarray(found, dtype=np.float64)
 
     def tree(self, source: int, lengths: Floats) -> tuple[Floats, Integers]:
+        """Distances from a source, and for each node the arc that leads to it, or -1."""
         distance, leads = self.trees(np.array([source]), lengths)
         return distance[0], leads[0]
 
+    def distances(self, sources: Integers, lengths: Floats) -> Floats:
+        """From each source, a row for each."""
+        matrix, _ = self._matrix(lengths)
+        return np.asarray(csgraph.dijkstra(matrix, indices=sources), dtype=np.float64)
+
     def trees(self, sources: Integers, lengths: Floats) -> tuple[Floats, Integers]:
+        """As `tree`, a row for each source."""
         matrix, arcs = self._matrix(lengths)
         distance, before = csgraph.dijkstra(matrix, indices=sources, return_predecessors=True)
         leads = np.full(before.shape, -1, dtype=np.int64)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         "backlane weights grid.toml\n"
         "backlane weights grid.toml -o costs.toml && cat costs.toml >> grid.toml"
     ),
-    help="Look for costs of links with which OSPF divides the traffic of a scenario well, as Fortz "
-    "and Thorup do. Each flow asks for its max-min fair rate of `backlane bound`.",
+    help="Look for costs of links with which OSPF divides the traffic of a scenario well, by the "
+    "measure of Fortz and Thorup. Each flow asks for its max-min fair rate of `backlane bound`.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(

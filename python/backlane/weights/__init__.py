@@ -1,4 +1,4 @@
-"""Costs of links for OSPF that suit the demands, after Fortz and Thorup (INFOCOM 2000).
+"""Costs of links for OSPF that suit the demands, by the measure of Fortz and Thorup (INFOCOM 2000).
 
 `loads` sends demands along the shortest paths by given costs, divided evenly at each router among
 equal ones, and rates what the links then carry; `search` looks for better costs; `least` computes
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backlane.errors import BacklaneError
+from backlane.toml import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ class Weights:
     costs: dict[tuple[str, str], int]
     """By the names of both ends, from the first to the second; each link has both directions."""
     demands: int
-    """Pairs of ends with traffic."""
+    """Destinations with traffic."""
     offered_mbps: float
     """Payload of all demands together."""
     rated: list[Rated]
@@ -75,24 +76,16 @@ class Weights:
 
     def toml(self) -> str:
         """The rows as text for a scenario file with ``[routing] protocol = "ospf"``."""
-        lines = []
-        for row in self.rows():
-            lines.append("[[routing.costs]]")
-            for key, value in row.items():
-                lines.append(f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}")
-            lines.append("")
-        return "\n".join(lines)
+        return "\n".join(
+            "\n".join(
+                ["[[routing.costs]]", *(f"{key} = {value_text(row[key])}" for key in row), ""]
+            )
+            for row in self.rows()
+        )
 
     def inline(self) -> str:
         """The rows on one line, for ``--set routing.costs=…`` or a table of ``[sweep]``."""
-        rows = [
-            ", ".join(
-                f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}"
-                for key, value in row.items()
-            )
-            for row in self.rows()
-        ]
-        return "[" + ", ".join(f"{{ {row} }}" for row in rows) + "]"
+        return value_text(self.rows())
 
 
 def of(
@@ -153,10 +146,9 @@ def of_rates(
         )
     best = search(wires, seed, evaluations, MOST_COST, progress)
     least = least_congestion(wires)
-    by_rate = wires.capacities_mbps[wires.free].max() / wires.capacities_mbps
     named: list[tuple[str, Floats]] = [
         ("by hops", wires.fixed(1.0)),
-        ("by the inverse of rates", wires.fixed(by_rate)),
+        ("by the inverse of rates", wires.by_rate),
         ("these costs", best),
     ]
     rated = []

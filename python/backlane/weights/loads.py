@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from backlane.bound.paths import Graph, by_node
 
 if TYPE_CHECKING:
     from backlane.bound.program import Program
@@ -34,6 +36,16 @@ class Wires:
     """The arcs whose costs can be set: wires between routers, in both directions."""
     demands: dict[int, dict[int, float]]
     """By destination and source: load in Mbit/s, headers included."""
+
+    @cached_property
+    def backward(self) -> Graph:
+        """The arcs, each from its head to its tail."""
+        return Graph(self.heads, self.tails, self.nodes)
+
+    @property
+    def by_rate(self) -> Floats:
+        """Costs of all arcs: the inverse of rates, 1 for the fastest wire."""
+        return self.fixed(self.capacities_mbps[self.free].max() / self.capacities_mbps)
 
     def fixed(self, cost: float | Floats) -> Floats:
         """Costs of all arcs: those given on free arcs, 1 on the others."""
@@ -83,37 +95,19 @@ def loads(wires: Wires, costs: Floats) -> Floats:
         wires: links and demands.
         costs: of each arc, above 0.
     """
-    incoming: list[list[int]] = [[] for _ in range(wires.nodes)]
-    outgoing: list[list[int]] = [[] for _ in range(wires.nodes)]
     tails, heads = wires.tails.tolist(), wires.heads.tolist()
-    for arc, (tail, head) in enumerate(zip(tails, heads, strict=True)):
-        incoming[head].append(arc)
-        outgoing[tail].append(arc)
+    outgoing = [arcs.tolist() for arcs in by_node(wires.tails, wires.nodes)]
     cost: list[float] = costs.tolist()
     found = [0.0] * len(tails)
-    for destination, sources in wires.demands.items():
-        distance = [float("inf")] * wires.nodes
-        distance[destination] = 0.0
-        order: list[int] = []
-        open_ = [(0.0, destination)]
-        done = [False] * wires.nodes
-        while open_:
-            _, node = heappop(open_)
-            if done[node]:
-                continue
-            done[node] = True
-            order.append(node)
-            for arc in incoming[node]:
-                tail, through = tails[arc], distance[node] + cost[arc]
-                if through < distance[tail] - TIE:
-                    distance[tail] = through
-                    heappush(open_, (through, tail))
+    distances = wires.backward.distances(np.array(list(wires.demands)), costs)
+    for (destination, offered), row in zip(wires.demands.items(), distances, strict=True):
+        distance: list[float] = row.tolist()
         carried = [0.0] * wires.nodes
-        for source, load in sources.items():
+        for source, load in offered.items():
             carried[source] = load
         # From the farthest node on, so that all of a node's traffic is there when it is divided.
-        for node in reversed(order):
-            if carried[node] == 0.0 or node == destination:
+        for node in np.argsort(row, kind="stable")[::-1].tolist():
+            if carried[node] == 0.0 or node == destination or distance[node] == np.inf:
                 continue
             first = [
                 arc

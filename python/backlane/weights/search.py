@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from backlane.weights.loads import Floats, Wires
 
 PATIENCE = 150
-"""Sets without an improvement, after which some costs are drawn again."""
+"""Sets without an improvement, after which some costs are drawn again. This and the share are our
+choice, made before the first search."""
 SHAKEN = 0.1
 """The share of costs that are drawn again then."""
 
@@ -40,11 +41,7 @@ def search(
         progress: called with the number of sets rated so far.
     """
     draws = np.random.default_rng(seed)
-    by_rate = wires.capacities_mbps[wires.free].max() / wires.capacities_mbps
-    starts = [
-        wires.fixed(1.0),
-        wires.fixed(np.clip(np.rint(by_rate), 1.0, float(most_cost))),
-    ]
+    starts = [wires.fixed(1.0), np.clip(np.rint(wires.by_rate), 1.0, float(most_cost))]
     rated = [(congestion(wires, loads(wires, costs)), costs) for costs in starts]
     best_value, best = min(rated, key=lambda one: one[0])
     value, costs = best_value, best.copy()

@@ -68,30 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ospf::lsa::{Entry, INITIAL_SEQUENCE};
-
-    /// The LSAs of a network of wires; interfaces are in the order of the wires.
-    fn lsas(wires: &[(u32, u32, u16)]) -> BTreeMap<NodeId, Lsa> {
-        let mut links: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
-        for &(a, b, cost) in wires {
-            for (from, to) in [(a, b), (b, a)] {
-                let links = links.entry(from).or_default();
-                links.push(Link {
-                    neighbour: NodeId(to),
-                    interface: links.len() as u16,
-                    cost,
-                });
-            }
-        }
-        let lsa = |(node, links): (u32, Vec<Link>)| {
-            let entries = links.into_iter().map(Entry::Link).collect();
-            (
-                NodeId(node),
-                Lsa::new(NodeId(node), INITIAL_SEQUENCE, entries),
-            )
-        };
-        links.into_iter().map(lsa).collect()
-    }
+    use crate::ospf::spf::tests::lsas;
 
     fn alternates(lsas: &BTreeMap<NodeId, Lsa>, root: u32) -> BTreeMap<NodeId, u16> {
         let get = |node: NodeId| lsas.get(&node);
@@ -107,7 +84,7 @@ mod tests {
 
     /// In a ring of six with equal costs a neighbour's path to the router next door leads back.
     #[test]
-    fn an_even_ring_of_equal_costs_has_none_but_to_the_farther_neighbour() {
+    fn an_even_ring_has_an_alternate_only_beside_a_dear_link() {
         let ring: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6, 1)).collect();
         assert!(alternates(&lsas(&ring), 0).is_empty());
         let mut dear = ring;

@@ -69,7 +69,7 @@ fn search<'a>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::ospf::lsa::{Entry, INITIAL_SEQUENCE};
 
@@ -81,14 +81,10 @@ mod tests {
         )
     }
 
-    /// Links of a grid of 4 × 4; node = 4 · row + column, links along a row cost 10, along a column
-    /// 20. The interfaces are in the order of the links.
-    fn grid(without: Option<(u32, u32)>) -> BTreeMap<NodeId, Lsa> {
+    /// The LSAs of a network of wires; interfaces are in the order of the wires.
+    pub(in crate::ospf) fn lsas(wires: &[(u32, u32, u16)]) -> BTreeMap<NodeId, Lsa> {
         let mut links: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
-        let mut wire = |a: u32, b: u32, cost| {
-            if without == Some((a, b)) {
-                return;
-            }
+        for &(a, b, cost) in wires {
             for (from, to) in [(a, b), (b, a)] {
                 let links = links.entry(from).or_default();
                 links.push(Link {
@@ -97,18 +93,26 @@ mod tests {
                     cost,
                 });
             }
-        };
-        for node in 0..16 {
-            if node % 4 < 3 {
-                wire(node, node + 1, 10);
-            }
-            if node < 12 {
-                wire(node, node + 4, 20);
-            }
         }
-        let lsa =
-            |(node, links): (u32, Vec<Link>)| (NodeId(node), lsa_of(node, INITIAL_SEQUENCE, links));
+        let lsa = |(node, links): (u32, Vec<Link>)| {
+            let entries = links.into_iter().map(Entry::Link).collect();
+            (
+                NodeId(node),
+                Lsa::new(NodeId(node), INITIAL_SEQUENCE, entries),
+            )
+        };
         links.into_iter().map(lsa).collect()
+    }
+
+    /// A grid of 4 × 4; node = 4 · row + column, links along a row cost 10, along a column 20.
+    fn grid(without: Option<(u32, u32)>) -> BTreeMap<NodeId, Lsa> {
+        let rows = (0..16).filter(|node| node % 4 < 3);
+        let columns = 0..12;
+        let rows = rows.map(|node| (node, node + 1, 10));
+        let columns = columns.map(|node| (node, node + 4, 20));
+        let mut wires: Vec<_> = rows.chain(columns).collect();
+        wires.retain(|&(a, b, _)| without != Some((a, b)));
+        lsas(&wires)
     }
 
     fn hops(lsas: &BTreeMap<NodeId, Lsa>, from: u32, to: u32) -> Vec<u32> {

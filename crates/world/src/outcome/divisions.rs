@@ -26,7 +26,7 @@ table! {
     }
 }
 
-/// Packets larger than any; only addresses and flows matter.
+/// A size; hashes have none.
 const ANY_BYTES: u32 = 1500;
 
 /// Links with the number of directions of flows that take them, and of those with data.
