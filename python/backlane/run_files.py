@@ -77,11 +77,6 @@ class RunFiles:
         return {path.stem.removeprefix("capture-"): path for path in found}
 
 
-FRAMES_AT_ONCE = 500
-"""Tables of single runs that are held before they are joined: a small frame takes as much memory as
-hundreds of rows."""
-
-
 def collect(staged: Path, runs: Mapping[str, RunFiles], of_one_run: bool) -> None:
     """Write the tables, series and captures of a results folder; `runs.parquet` is not among them.
 
@@ -94,20 +89,12 @@ def collect(staged: Path, runs: Mapping[str, RunFiles], of_one_run: bool) -> Non
     Raises:
         BacklaneError: R001, R002, R008, R010 or R017.
     """
-    import polars as pl
-
     for name in tables.names()[1:]:
-        joined: list[pl.DataFrame] = []
-        found: list[pl.DataFrame] = []
+        joined = tables.Growing(staged / f"{name}.parquet")
         for run_id, files in runs.items():
             if (table := files.table(name)) is not None:
-                found.append(tables.with_run_id(table, run_id))
-            if len(found) == FRAMES_AT_ONCE:
-                joined.append(pl.concat(found, how="diagonal_relaxed", rechunk=True))
-                found.clear()
-        joined += found
-        if joined:
-            tables.write(staged / f"{name}.parquet", pl.concat(joined, how="diagonal_relaxed"))
+                joined.add(tables.with_run_id(table, run_id))
+        joined.finish()
     _join_series(staged, {run_id: files.parts() for run_id, files in runs.items()})
     for run_id, files in runs.items():
         for node, path in files.captures().items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backlane import cost, native, tables
-from backlane.campaign.assemble import manifest_of, run_row
+from backlane.campaign.assemble import Totals, manifest_of, run_row
 from backlane.errors import BacklaneError, write_error
 from backlane.files import locked, read_json, sweep, write_text
 from backlane.folder import CAMPAIGN, MANIFEST, RESOLVED, publish, staging
@@ -105,7 +105,7 @@ def simulate(work: Work, progress: Progress | None = None, threads: int | None =
     series = {f"series/{probe}": table for probe, table in result.series.items()}
     for name, table in (result.tables | series).items():
         found[name] = tables.with_run_id(tables.frame(table), work.run.run_id)
-    manifest = manifest_of("run", work.plan, found["runs"].to_dicts())
+    manifest = manifest_of("run", work.plan, Totals(found["runs"].to_dicts()))
     return Results(manifest, _tables=found, _captures=result.captures)
 
 
@@ -152,7 +152,7 @@ def carry_out(
                 collect(staged, {work.run.run_id: files}, of_one_run=True)
             except OSError as error:
                 raise write_error(error, folder) from error
-            manifest = manifest_of("run", work.plan, runs.to_dicts())
+            manifest = manifest_of("run", work.plan, Totals(runs.to_dicts()))
             manifest["overrides"] = [f"{key}={value}" for key, value in overrides]
             return Results(publish(folder, staged, manifest), folder)
 

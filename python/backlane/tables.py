@@ -149,6 +149,77 @@ def join(path: Path, parts: Sequence[pl.LazyFrame]) -> None:
         pl.concat(parts, how="diagonal_relaxed").sink_parquet(temporary)
 
 
+FRAMES_AT_ONCE = 500
+"""Frames that are held before they are joined: a small one takes as much memory as hundreds of
+rows."""
+BYTES_AT_ONCE = 64 << 20
+"""Estimated size of what is held before it is written."""
+
+
+class Growing:
+    """A table of many small frames, written in order without holding all of them.
+
+    A table that is small enough is written at once, as `write` does; of a larger one, parts are
+    written beside it, and joined by `finish`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._frames: list[pl.DataFrame] = []
+        self._joined: list[pl.DataFrame] = []
+        self._bytes = 0
+        self._parts: list[Path] = []
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Append rows; columns that other frames lack are null there.
+
+        Raises:
+            BacklaneError: R001, R002 or R017.
+        """
+        self._frames.append(frame)
+        self._bytes += int(frame.estimated_size())
+        is_large = self._bytes >= BYTES_AT_ONCE
+        if is_large or len(self._frames) == FRAMES_AT_ONCE:
+            self._join()
+        if is_large:
+            self._write_part()
+
+    def _join(self) -> None:
+        import polars as pl
+
+        self._joined.append(pl.concat(self._frames, how="diagonal_relaxed", rechunk=True))
+        self._frames.clear()
+
+    def _write_part(self) -> None:
+        import polars as pl
+
+        part = self._path.with_name(f"{self._path.stem}-{len(self._parts):06}.part")
+        write(part, pl.concat(self._joined, how="diagonal_relaxed"))
+        self._parts.append(part)
+        self._joined.clear()
+        self._bytes = 0
+
+    def finish(self) -> None:
+        """Write the table; without any frame there is none.
+
+        Raises:
+            BacklaneError: R001, R002 or R017.
+        """
+        import polars as pl
+
+        if self._frames:
+            self._join()
+        if not self._parts:
+            if self._joined:
+                write(self._path, pl.concat(self._joined, how="diagonal_relaxed"))
+            return
+        if self._joined:
+            self._write_part()
+        join(self._path, [pl.scan_parquet(part) for part in self._parts])
+        for part in self._parts:
+            part.unlink()
+
+
 def read(path: Path) -> pl.DataFrame:
     """Read a Parquet file of results.
 

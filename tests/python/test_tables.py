@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import backlane
-from backlane import _native
+from backlane import _native, tables
 from backlane.run_files import RunFiles, collect
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -102,3 +102,32 @@ def test_a_table_that_an_earlier_version_stored_without_columns_is_joined(tmp_pa
     joined = pl.read_parquet(staged / "flows.parquet")
     assert joined.rows() == [("new", "ue1", 1.5)]
     assert pl.read_parquet(staged / "links.parquet")["run_id"].to_list() == ["old", "new"]
+
+
+def test_a_growing_table_is_the_same_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table beyond the limit is written in parts, and equals the one that is written at once."""
+    frames = [
+        pl.DataFrame({"run_id": [f"r{n}"] * 3, "value": [n, n + 1, None]})
+        if n % 5
+        else pl.DataFrame({"run_id": [f"r{n}"], "value": [n / 2], "more": ["x"]})
+        for n in range(47)
+    ]
+    monkeypatch.setattr(tables, "FRAMES_AT_ONCE", 7)
+    for name, size in (("whole", 1 << 30), ("parts", 1000)):
+        monkeypatch.setattr(tables, "BYTES_AT_ONCE", size)
+        table = tables.Growing(tmp_path / f"{name}.parquet")
+        for frame in frames:
+            table.add(frame)
+        table.finish()
+    whole, parts = (tables.read(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
+    assert whole.height == sum(frame.height for frame in frames)
+    assert whole.equals(parts)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts.parquet", "whole.parquet"]
+
+
+def test_a_growing_table_without_frames_is_not_written(tmp_path: Path) -> None:
+    """No run has this table."""
+    tables.Growing(tmp_path / "none.parquet").finish()
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ import json
 import platform
 import sys
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from backlane import __version__, machine, native, tables
@@ -15,7 +16,7 @@ from backlane.folder import FORMAT, publish, staging
 from backlane.run_files import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from backlane.campaign.plan import Cell, Plan, Run
@@ -44,9 +45,32 @@ def run_row(cell: Cell, run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def digest_of(digests: Sequence[str]) -> str:
-    """One digest over the digests of several runs, in plan order."""
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:32]
+class Totals:
+    """What the manifest says of all rows of ``runs.parquet`` together; they are added in order."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.runs: set[str] = set()
+        self.events = 0
+        self.wall_s = self.cpu_s = 0.0
+        self._digests = hashlib.sha256()
+        self._rows = 0
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row; a run that serves several cells counts once but in the digest."""
+        self._digests.update(("\n" if self._rows else "").encode() + str(row["digest"]).encode())
+        self._rows += 1
+        if row["run_id"] not in self.runs:
+            self.runs.add(row["run_id"])
+            self.events += int(row["events"] or 0)
+            self.wall_s += float(row["wall_s"] or 0)
+            self.cpu_s += float(row["cpu_s"] or 0)
+
+    @property
+    def digest(self) -> str:
+        """One digest over the digests of all rows."""
+        return self._digests.hexdigest()[:32]
 
 
 def host() -> dict[str, Any]:
@@ -70,18 +94,15 @@ def command() -> str:
     return shlex.join([program, *sys.argv[1:]])
 
 
-def manifest_of(
-    kind: str, plan: Plan, rows: Sequence[Mapping[str, Any]], **more: Any
-) -> dict[str, Any]:
+def manifest_of(kind: str, plan: Plan, totals: Totals, **more: Any) -> dict[str, Any]:
     """The manifest of a results folder.
 
     Args:
         kind: "run" or "campaign".
         plan: the plan of the runs.
-        rows: cells and seeds with a finished run, as in ``runs.parquet``.
+        totals: of the cells and seeds with a finished run.
         more: further entries.
     """
-    runs = {row["run_id"]: row for row in rows}.values()
     return {
         "format": FORMAT,
         "kind": kind,
@@ -95,12 +116,12 @@ def manifest_of(
         "cells": [{"index": c.index, "parameters": c.parameters, "hash": c.hash}
                   for c in plan.cells],
         "runs_planned": len(plan.runs),
-        "runs_finished": len(runs),
-        "complete": len(runs) == len(plan.runs),
-        "events": sum(int(row["events"] or 0) for row in runs),
-        "wall_s": sum(float(row["wall_s"] or 0) for row in runs),
-        "cpu_s": sum(float(row["cpu_s"] or 0) for row in runs),
-        "digest": digest_of([str(row["digest"]) for row in rows]),
+        "runs_finished": len(totals.runs),
+        "complete": len(totals.runs) == len(plan.runs),
+        "events": totals.events,
+        "wall_s": totals.wall_s,
+        "cpu_s": totals.cpu_s,
+        "digest": totals.digest,
         "command": command(),
         "host": host(),
         **({} if plan.compare is None else {"compare": plan.compare}),
@@ -122,36 +143,51 @@ def assemble(
     Returns:
         The manifest.
     """
-    finished = [run for run in plan.runs if run.run_id in store]
-    builds: Counter[str] = Counter()
-    summaries: dict[str, dict[str, Any]] = {}
-    for run in finished:
-        record = store.record(run.run_id)
-        builds[record.build.commit] += 1
-        summaries[run.run_id] = record.summary
-    rows = [
-        run_row(cell, run, summaries[run.run_id])
-        for cell, run in plan.rows()
-        if run.run_id in summaries
-    ]
     failed = [found for run in plan.runs if (found := store.failure(run)) is not None]
     cells = {run.run_id: run.cell for run in plan.runs}
     for entry in failed:
         entry["parameters"] = plan.cells[cells[entry["run_id"]]].parameters
     with staging(folder) as staged:
-        if rows:
-            tables.write(staged / "runs.parquet", tables.frame_of_runs(rows))
-        collect(staged, {run.run_id: store.files(run.run_id) for run in finished}, of_one_run=False)
+        totals, builds = _write_runs(staged / "runs.parquet", plan, store)
+        finished = [run.run_id for run in plan.runs if run.run_id in totals.runs]
+        collect(staged, {run_id: store.files(run_id) for run_id in finished}, of_one_run=False)
         manifest = manifest_of(
             "campaign",
             plan,
-            rows,
+            totals,
             commits=dict(builds),
             failed=failed,
             shard=None if shard is None else f"{shard[0]}/{shard[1]}",
             overrides=[f"{key}={value}" for key, value in overrides],
         )
         return publish(folder, staged, manifest)
+
+
+ROWS_AT_ONCE = 5000
+"""Rows of ``runs.parquet`` that are held as Python objects."""
+
+
+def _write_runs(path: Path, plan: Plan, store: Store) -> tuple[Totals, Counter[str]]:
+    """Write ``runs.parquet``; its totals, and the number of runs of each build by its commit."""
+    totals = Totals()
+    builds: Counter[str] = Counter()
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for cell, run in plan.rows():
+            if run.run_id in store:
+                record = store.record(run.run_id)
+                if run.run_id not in totals.runs:
+                    builds[record.build.commit] += 1
+                row = run_row(cell, run, record.summary)
+                totals.add(row)
+                yield row
+
+    table = tables.Growing(path)
+    left = rows()
+    while some := list(islice(left, ROWS_AT_ONCE)):
+        table.add(tables.frame_of_runs(some))
+    table.finish()
+    return totals, builds
 
 
 def cell_path(folder: Path, index: int) -> Path:
