@@ -59,6 +59,8 @@ id!(
 
 /// Size of an IPv4 header without options, in bytes (RFC 791 §3.1).
 pub const IPV4_HEADER_BYTES: u32 = 20;
+/// An IPv6 header without extensions.
+pub const IPV6_HEADER_BYTES: u32 = 40;
 /// Size of a UDP header, in bytes (RFC 768).
 pub const UDP_HEADER_BYTES: u32 = 8;
 /// Time to live of a packet as it leaves its source (RFC 1700; Linux and ns-3 agree).

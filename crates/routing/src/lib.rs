@@ -3,6 +3,7 @@
 //! - [`shortest_path`]: precomputed shortest paths, known to every node from the start.
 //! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
 //! - [`ospf`]: RFC 2328 as FRR and BIRD run it, with equal-cost paths and BFD.
+//! - [`babel`]: RFC 8966 as babeld and BIRD run it, on wires and over radios.
 //! - [`aodv`]: RFC 3561, routes found when they are needed.
 //! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`multipath`]: L2.5R, traffic over many paths in proportion to given flow rates.
@@ -11,6 +12,7 @@
 //! - [`graph`]: the graph of routers, for precomputed distances and paths.
 
 pub mod aodv;
+pub mod babel;
 pub mod backpressure;
 pub mod etx;
 mod flow_map;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use backlane_engine::Interrupt;
-use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
+use backlane_net::packet::{IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{
     AirFrame, Capture, CapturePoint, Ecn, FlowId, Network, NodeId, Packet, Port, TransportHeader,
 };
@@ -20,8 +20,8 @@ const UDP: u8 = 17;
 const OSPF: u8 = 89;
 const BROADCAST: u32 = u32::MAX;
 
-/// The UDP port of routing messages: those of OLSR (RFC 3626 §18) and AODV (RFC 3561 §5) are
-/// assigned; other protocols use a reserved one.
+/// The UDP port of routing messages: those of OLSR (RFC 3626 §18), AODV (RFC 3561 §5) and Babel
+/// (RFC 8966 §5) are assigned; other protocols use a reserved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessagePort {
     Olsr = 698,
@@ -29,6 +29,7 @@ pub(crate) enum MessagePort {
     /// OSPF has no port: its packets are IP datagrams of protocol 89. The port is that of BFD
     /// (RFC 5881 §4).
     Ospf = 3784,
+    Babel = 6696,
     Other = 49_151,
 }
 
@@ -177,6 +178,10 @@ fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> 
     let is_message = packet.flow == FlowId::NONE;
     let riding = if is_message { 0 } else { message.len() as u32 };
     let length = packet.size_bytes - riding;
+    let over_ipv6 = IPV6_HEADER_BYTES + UDP_HEADER_BYTES + message.len() as u32;
+    if is_message && packet.size_bytes == over_ipv6 {
+        return (ipv6_bytes(packet, message, message_port), packet.size_bytes);
+    }
     let bare = packet.size_bytes == IPV4_HEADER_BYTES + message.len() as u32;
     let (protocol, mut header) = if is_message && bare {
         (OSPF, Vec::new())
@@ -232,6 +237,40 @@ fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> 
         bytes.extend_from_slice(message);
     }
     (bytes, packet.size_bytes)
+}
+
+/// A routing message in a UDP datagram over IPv6 between link-local addresses.
+fn ipv6_bytes(packet: &Packet, message: &[u8], message_port: u16) -> Vec<u8> {
+    let mut header = message_header(message_port, message.len());
+    let mut bytes = vec![0x60, 0, 0, 0];
+    let length = (header.len() + message.len()) as u16;
+    bytes.extend(length.to_be_bytes());
+    // These datagrams do not leave their link.
+    bytes.extend([UDP, 1]);
+    bytes.extend(link_local(packet.source));
+    bytes.extend(match packet.destination {
+        NodeId::NONE => ALL_BABEL_ROUTERS,
+        destination => link_local(destination),
+    });
+    let [high, low] = length.to_be_bytes();
+    let pseudo = [0, 0, high, low, 0, 0, 0, UDP];
+    let sum = match checksum(&[&bytes[8..40], &pseudo, &header, message]) {
+        0 => u16::MAX,
+        sum => sum,
+    };
+    header[6..8].copy_from_slice(&sum.to_be_bytes());
+    bytes.append(&mut header);
+    bytes.extend_from_slice(message);
+    bytes
+}
+
+/// ff02::1:6 (RFC 8966 §5).
+const ALL_BABEL_ROUTERS: [u8; 16] = [0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 6];
+
+/// The address that IHUs name: fe80::200:ff:fe00:0 + n.
+fn link_local(node: NodeId) -> [u8; 16] {
+    let [_, a, b, c] = node.0.to_be_bytes();
+    [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0xff, 0xfe, a, b, c]
 }
 
 fn message_header(port: u16, message_bytes: usize) -> Vec<u8> {
@@ -290,6 +329,25 @@ mod tests {
         assert_eq!(checksum(&[&bytes[..20]]), 0);
         let pseudo = [0, UDP, 0, 28];
         assert_eq!(checksum(&[&bytes[12..20], &pseudo, &bytes[20..]]), 0);
+    }
+
+    #[test]
+    fn a_message_over_ipv6_has_its_header_and_checksum() {
+        let packet = Packet {
+            flow: FlowId::NONE,
+            size_bytes: 53,
+            message: Some([1u8, 2, 3, 4, 5].as_slice().into()),
+            ..packet()
+        };
+        let transport = TransportHeader {
+            protocol: UDP,
+            header: Vec::new(),
+        };
+        let (bytes, size) = ip_bytes(&packet, &transport, 6696);
+        assert_eq!((bytes.len(), size), (53, 53));
+        assert_eq!(bytes[..8], [0x60, 0, 0, 0, 0, 13, UDP, 1]);
+        let pseudo = [0, 0, 0, 13, 0, 0, 0, UDP];
+        assert_eq!(checksum(&[&bytes[8..40], &pseudo, &bytes[40..]]), 0);
     }
 
     #[test]

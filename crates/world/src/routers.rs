@@ -6,6 +6,7 @@ use backlane_engine::Interrupt;
 use backlane_net::{NodeId, Router};
 use backlane_param::{Params, Values};
 use backlane_routing::aodv::{self, Aodv};
+use backlane_routing::babel::{self, Babel};
 use backlane_routing::backpressure::tcp_aware::{self, FlowLinks, TcpAware, TcpAwareConfig};
 use backlane_routing::backpressure::{
     self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, QueueInfo, SingleQueue,
@@ -119,6 +120,7 @@ pub(crate) fn standard() -> Registry<Protocol> {
         shortest_path(),
         olsr(),
         ospf(),
+        babel(),
         aodv(),
         bp(),
         bs(),
@@ -205,6 +207,22 @@ fn ospf() -> Protocol {
         }))
     })
     .with_port(MessagePort::Ospf)
+}
+
+fn babel() -> Protocol {
+    Protocol::new("babel", |config: babel::Config, site| {
+        let (starts, daemons) = (site.streams("babel start"), site.streams("babel"));
+        let config = Arc::new(config);
+        Ok(Box::new(move |node| {
+            Box::new(Babel::new(
+                node,
+                config.clone(),
+                starts(node),
+                daemons(node),
+            ))
+        }))
+    })
+    .with_port(MessagePort::Babel)
 }
 
 fn aodv() -> Protocol {

@@ -263,3 +263,22 @@ fn ospf_avoids_a_dead_node_and_uses_it_again() {
     assert!(hops > 59_000, "{hops}");
     assert!(lost(&outcome) < 100, "{}", lost(&outcome));
 }
+
+/// Babel needs two lost HELLOs of three, or the carrier, and then a new sequence number, because the
+/// way around the ring is longer than what the routers on it have announced before.
+#[test]
+fn babel_avoids_a_link_by_its_hellos_or_by_its_carrier() {
+    for seed in 1..=3 {
+        let silence = |routing: &str| {
+            let routing = format!("protocol = \"babel\"\n{routing}");
+            silence_s(&run(&ring(&routing, LINK), seed, None))
+        };
+        let hellos = silence("hello_interval = \"1 s\"");
+        let carrier = silence("hello_interval = \"1 s\"\nlink_detect = true");
+        let bird = silence("daemon = \"bird\"");
+        println!("{hellos} {carrier} {bird}");
+        assert!((1.7..7.0).contains(&hellos), "{hellos}");
+        assert!((0.0..3.0).contains(&carrier), "{carrier}");
+        assert!((0.0..6.0).contains(&bird), "{bird}");
+    }
+}

@@ -23,12 +23,14 @@ fn divided(text: &str, seed: u64, threads: usize, scatter: Option<u64>) -> (Outc
     (outcome, used)
 }
 
-const ROUTINGS: [&str; 12] = [
+const ROUTINGS: [&str; 14] = [
     "protocol = \"shortest-path\"",
     "protocol = \"shortest-path\"\nspray = [\"n1\"]",
     "protocol = \"olsr\"",
     "protocol = \"ospf\"\nhello_interval = \"100 ms\"\nbfd = \"30 ms\"",
     "protocol = \"ospf\"\ndaemon = \"bird\"\nstart = \"cold\"\nhello_interval = \"50 ms\"\ntick = \"20 ms\"",
+    "protocol = \"babel\"\nhello_interval = \"100 ms\"\nsmoothing_half_life = \"0 s\"",
+    "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"50 ms\"",
     "protocol = \"aodv\"",
     "protocol = \"bp\"",
     "protocol = \"bs\"",

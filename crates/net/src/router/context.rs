@@ -9,7 +9,14 @@ use crate::counters::DropCause;
 use crate::event::Event;
 use crate::medium::mailbox::MediumRequest;
 use crate::network::{Interface, Network};
-use crate::packet::{FlowId, IPV4_HEADER_BYTES, NodeId, Packet, PacketId, UDP_HEADER_BYTES};
+use crate::packet::{
+    FlowId, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, NodeId, Packet, PacketId, UDP_HEADER_BYTES,
+};
+
+/// Bytes of the headers before a routing message.
+const UDP: u32 = IPV4_HEADER_BYTES + UDP_HEADER_BYTES;
+const BARE: u32 = IPV4_HEADER_BYTES;
+const UDP_OVER_IPV6: u32 = IPV6_HEADER_BYTES + UDP_HEADER_BYTES;
 
 /// What a router may see and do: its own node, and the packets that it is given.
 pub struct Context<'a> {
@@ -164,18 +171,24 @@ impl<'a> Context<'a> {
     /// Sends a routing message to the neighbour on an interface, in a UDP datagram of its own:
     /// `message.len()` + 28 bytes on the link.
     pub fn send_message(&mut self, interface: usize, message: Arc<[u8]>) {
-        self.send_over(UDP_HEADER_BYTES, interface, message);
+        self.send_over(UDP, interface, message);
     }
 
     /// Sends a routing message to the neighbour on an interface, in an IP datagram of its own
     /// without a transport header: `message.len()` + 20 bytes on the link.
     pub fn send_over_ip(&mut self, interface: usize, message: Arc<[u8]>) {
-        self.send_over(0, interface, message);
+        self.send_over(BARE, interface, message);
     }
 
-    fn send_over(&mut self, transport_bytes: u32, interface: usize, message: Arc<[u8]>) {
+    /// Sends a routing message to the neighbour on an interface, in a UDP datagram over IPv6 of its
+    /// own: `message.len()` + 48 bytes on the link.
+    pub fn send_over_ipv6(&mut self, interface: usize, message: Arc<[u8]>) {
+        self.send_over(UDP_OVER_IPV6, interface, message);
+    }
+
+    fn send_over(&mut self, header_bytes: u32, interface: usize, message: Arc<[u8]>) {
         let peer = self.network.mesh_interfaces(self.node)[interface].peer;
-        let id = self.inject_message(peer, None, transport_bytes, message);
+        let id = self.inject_message(peer, None, header_bytes, message);
         self.transmit(interface, id);
     }
 
@@ -187,7 +200,7 @@ impl<'a> Context<'a> {
         for interface in 0..self.interfaces().len() {
             let Interface { peer, radio, .. } = self.interfaces()[interface];
             if radio.is_none() {
-                let id = self.inject_message(peer, Some(ttl), UDP_HEADER_BYTES, message.clone());
+                let id = self.inject_message(peer, Some(ttl), UDP, message.clone());
                 self.transmit(interface, id);
             }
         }
@@ -198,7 +211,14 @@ impl<'a> Context<'a> {
 
     /// Sends a routing message to all neighbours on one radio, as [`Context::broadcast`] does.
     pub fn broadcast_over(&mut self, radio: u8, ttl: u8, message: Arc<[u8]>) {
-        let id = self.inject_message(NodeId::NONE, Some(ttl), UDP_HEADER_BYTES, message);
+        let id = self.inject_message(NodeId::NONE, Some(ttl), UDP, message);
+        self.network.broadcast_over(self.node, radio, id);
+    }
+
+    /// Sends a routing message to all neighbours on one radio, in a UDP datagram over IPv6 with hop
+    /// limit 1.
+    pub fn broadcast_over_ipv6(&mut self, radio: u8, message: Arc<[u8]>) {
+        let id = self.inject_message(NodeId::NONE, Some(1), UDP_OVER_IPV6, message);
         self.network.broadcast_over(self.node, radio, id);
     }
 
@@ -206,10 +226,10 @@ impl<'a> Context<'a> {
         &mut self,
         peer: NodeId,
         ttl: Option<u8>,
-        transport_bytes: u32,
+        header_bytes: u32,
         message: Arc<[u8]>,
     ) -> PacketId {
-        let size_bytes = message.len() as u32 + IPV4_HEADER_BYTES + transport_bytes;
+        let size_bytes = message.len() as u32 + header_bytes;
         self.network.count_message(self.node, size_bytes);
         let mut packet = Packet::new(FlowId::NONE, self.node, peer, size_bytes);
         packet.ttl = ttl.unwrap_or(packet.ttl);

@@ -292,6 +292,7 @@ fn messages(
             let bfd = ospf.bfd.value().map_or(0.0, rounds);
             (rounds(ospf.hello_interval) + bfd, 0.0)
         }
+        Routing::Babel(babel) => (rounds(babel.hello_interval), 0.0),
         Routing::Aodv(aodv) => {
             let wired = scenario.links.iter().any(|link| link.wire().is_some());
             let sends = aodv.config(wired).hello.is_some();
@@ -320,6 +321,11 @@ fn messages(
             ledger.add("announcements", floods * directions, costs::OLSR_FLOODED);
             // Every node knows the whole topology and recomputes its routes when it changes.
             ledger.add("topology of OLSR", nodes * directions, costs::OLSR_TOPOLOGY);
+        }
+        Routing::Babel(babel) => {
+            // A full update has an entry for each router; its receiver looks at all of them.
+            let entries = nodes * directions * rounds(babel.update_interval);
+            ledger.add("updates", entries, costs::BABEL_ENTRY);
         }
         Routing::Aodv(_) => {
             ledger.add("requests", floods * directions, costs::AODV_FLOODED);

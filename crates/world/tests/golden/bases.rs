@@ -283,7 +283,7 @@ until = "4.5 s"
     )
 }
 
-const MESHES: [(&str, &str); 14] = [
+const MESHES: [(&str, &str); 16] = [
     ("shortest-path", "protocol = \"shortest-path\""),
     (
         "olsr",
@@ -292,6 +292,15 @@ const MESHES: [(&str, &str); 14] = [
     (
         "ospf",
         "protocol = \"ospf\"\nhello_interval = \"200 ms\"\nbfd = \"50 ms\"\nhash_key = 7",
+    ),
+    (
+        "babel",
+        "protocol = \"babel\"\nhello_interval = \"100 ms\"\nsmoothing_half_life = \"1 s\"\n\
+         rtt_penalty = 96\nrtt_min = \"1 ms\"\nwarm_up = \"3 s\"",
+    ),
+    (
+        "babel of bird",
+        "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"100 ms\"\nwarm_up = \"3 s\"",
     ),
     ("aodv", "protocol = \"aodv\""),
     ("bp", "protocol = \"bp\"\nwarm_up = \"500 ms\""),
@@ -375,7 +384,7 @@ until = "2.5 s"
     )
 }
 
-const RADIOS: [(&str, &str, &str); 15] = [
+const RADIOS: [(&str, &str, &str); 16] = [
     (
         "802.11a, shortest-path",
         "protocol = \"shortest-path\"",
@@ -453,6 +462,11 @@ const RADIOS: [(&str, &str, &str); 15] = [
         "bp-mr",
         "protocol = \"bp-mr\"\nwarm_up = \"500 ms\"",
         "rate = \"6 Mbit/s\"",
+    ),
+    (
+        "802.11b, babel",
+        "protocol = \"babel\"\nhello_interval = \"200 ms\"\nsmoothing_half_life = \"0 s\"\nwarm_up = \"4 s\"",
+        "standard = \"802.11b\"\nfading = \"rayleigh\"\nneighbours = \"in-range\"\nrate = \"11 Mbit/s\"",
     ),
 ];
 

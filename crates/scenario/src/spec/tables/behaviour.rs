@@ -84,6 +84,7 @@ pub(crate) static ROUTING: Section = Section {
             Variant::slot("shortest-path"),
             Variant::slot("olsr"),
             Variant::slot("ospf"),
+            Variant::slot("babel"),
             Variant::slot("aodv"),
             Variant::slot("bp"),
             Variant::slot("bs"),
@@ -290,7 +291,7 @@ pub(crate) static FLOW: Section = Section {
 pub(crate) static FAILURE: Section = Section {
     rules: None,
     noun: "failure",
-    doc: "A node or a link that is down for a time. Routing protocols detect it by their own messages; \"ospf\" and \"l2.5r\" also by the carrier of a wire, unless the failure is silent. A down link loses the packets that are queued for it, in flight on it or sent on it. A down node has all links down, including those of its UEs. Over 802.11 no frame on a down link is decoded, so that its sender retries until the retry limit; the radios of a down node neither send nor receive.",
+    doc: "A node or a link that is down for a time. Routing protocols detect it by their own messages; \"ospf\", \"babel\" with `link_detect` and \"l2.5r\" also by the carrier of a wire, unless the failure is silent. A down link loses the packets that are queued for it, in flight on it or sent on it. A down node has all links down, including those of its UEs. Over 802.11 no frame on a down link is decoded, so that its sender retries until the retry limit; the radios of a down node neither send nor receive.",
     tag: None,
     keys: &[
         key("node", Kind::Id, Optional, "The node that fails."),
