@@ -30,7 +30,7 @@ const ROUTINGS: [&str; 14] = [
     "protocol = \"ospf\"\nhello_interval = \"100 ms\"\nbfd = \"30 ms\"",
     "protocol = \"ospf\"\ndaemon = \"bird\"\nstart = \"cold\"\nhello_interval = \"50 ms\"\ntick = \"20 ms\"",
     "protocol = \"babel\"\nhello_interval = \"100 ms\"\nsmoothing_half_life = \"0 s\"",
-    "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"50 ms\"",
+    "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"2 s\"",
     "protocol = \"aodv\"",
     "protocol = \"bp\"",
     "protocol = \"bs\"",

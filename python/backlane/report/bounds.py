@@ -14,6 +14,7 @@ from backlane.text import number, rate, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from backlane.bound import Bound
     from backlane.bound.program import Program
@@ -109,7 +110,9 @@ class Shares:
 
 def shares_of(network: Network) -> Shares:
     """Compute the bounds of the runs of a network; those of equal networks and flows once."""
-    bounds = _Bounds(network)
+    folder = network.results.folder
+    assert folder is not None
+    bounds = Bounds(folder, network.name)
     shares: list[Share] = []
     tight: list[str] = []
     for condition in network.conditions:
@@ -117,7 +120,8 @@ def shares_of(network: Network) -> Shares:
         for cell in network.at(condition):
             try:
                 pairs = [
-                    (bounds.of(cell, seed), measures) for seed, measures in cell.by_seed.items()
+                    (bounds.of(cell.index, seed), measures)
+                    for seed, measures in cell.by_seed.items()
                 ]
             except BacklaneError as error:
                 return Shares([], [], error.message)
@@ -133,15 +137,16 @@ def shares_of(network: Network) -> Shares:
     return Shares(shares, tight)
 
 
-class _Bounds:
-    """The bounds of runs."""
+class Bounds:
+    """The bounds of the runs of a results folder; those of equal networks and flows once."""
 
-    def __init__(self, network: Network) -> None:
-        self._network = network
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._name = name
         self._texts: dict[int, dict[str, Any]] = {}
         self._known: dict[str, Bound] = {}
 
-    def of(self, cell: CellData, seed: int) -> Bound | None:
+    def of(self, cell: int, seed: int) -> Bound | None:
         """The bound of a run; None beyond `MOST_PROGRAMS`.
 
         Raises:
@@ -150,23 +155,21 @@ class _Bounds:
         from backlane.bound.bounds import identity, of_program
         from backlane.bound.network import program_of
 
-        program = program_of(self._scenario(cell.index), seed, self._network.name)
+        program = program_of(self._scenario(cell), seed, self._name)
         _require_small(program)
         key = identity(program)
         if key not in self._known:
             if len(self._known) >= MOST_PROGRAMS:
                 return None
-            self._known[key] = of_program(program, self._network.name, seed, limit_s=LIMIT_S)
+            self._known[key] = of_program(program, self._name, seed, limit_s=LIMIT_S)
         return self._known[key]
 
     def _scenario(self, cell: int) -> dict[str, Any]:
         from backlane.bound.bounds import parsed
 
         if cell not in self._texts:
-            folder = self._network.results.folder
-            assert folder is not None
-            path = cell_path(folder, cell)
-            path = path if path.is_file() else folder / RESOLVED
+            path = cell_path(self._folder, cell)
+            path = path if path.is_file() else self._folder / RESOLVED
             try:
                 self._texts[cell] = parsed(path.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
@@ -191,7 +194,7 @@ def _shares(
 ) -> list[Share]:
     found = []
     for measure in ("mean finish time", "total goodput", "least goodput"):
-        values = [_share(measure, bound, measures) for bound, measures in pairs]
+        values = [share_of(measure, bound, measures) for bound, measures in pairs]
         known = [value for value in values if value is not None]
         if not known:
             continue
@@ -210,7 +213,7 @@ def _shares(
     return found
 
 
-def _share(measure: str, bound: Bound, measures: FlowMeasures) -> tuple[float, float] | None:
+def share_of(measure: str, bound: Bound, measures: FlowMeasures) -> tuple[float, float] | None:
     """A bound and the share of it that a run reached; None where they cannot be compared."""
     if measure == "mean finish time":
         finish = bound.finish

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from backlane import plugins
 from backlane.errors import BacklaneError
 from backlane.stats import percentile
-from backlane.studies import mesh, reordering, shares, slots, timed
+from backlane.studies import bounded, mesh, reordering, shares, slots, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -189,6 +189,7 @@ METRICS: dict[str, Metric] = {
     **{name: Metric(*found) for name, found in slots.PLAIN.items()},
     **{name: Metric(*found) for name, found in reordering.PLAIN.items()},
     **{name: Metric(*found) for name, found in mesh.PLAIN.items()},
+    **{name: Metric(*found) for name, found in bounded.PLAIN.items()},
 }  # fmt: skip
 """Every metric of a whole run by its name."""
 

@@ -14,6 +14,8 @@ from backlane.tables import ALWAYS
 if TYPE_CHECKING:
     import polars as pl
 
+    from backlane.bound import Bound
+    from backlane.report.bounds import Bounds
     from backlane.results import Results
 
 Samples = tuple[Sequence[float], Sequence[float]]
@@ -26,6 +28,22 @@ class Recorded:
     def __init__(self, results: Results) -> None:
         self._results = results
         self._probes: dict[str, dict[str, pl.DataFrame]] = {}
+        self._bounds: Bounds | None = None
+
+    def bound(self, cell: int, seed: int) -> Bound | None:
+        """What no routing could beat in the network and with the flows of a run, if known.
+
+        Raises:
+            BacklaneError: R050 to R052.
+        """
+        if self._bounds is None:
+            from backlane.report.bounds import Bounds
+
+            folder = self._results.folder
+            if folder is None:
+                return None
+            self._bounds = Bounds(folder, str(self._results.manifest["name"]))
+        return self._bounds.of(cell, seed)
 
     def of(self, probe: str, run_id: str) -> pl.DataFrame | None:
         """The samples of one run; None when the probe was not recorded."""

@@ -45,7 +45,8 @@ params! {
         /// The cost of receiving on a good link; if left out, 96 on a wire and 256 over a radio (both
         /// daemons' defaults).
         rxcost: OrAuto<u32> = OrAuto::Auto, in 1..=65_534;
-        /// Time between HELLOs (RFC 8966 appendix B: 4 s).
+        /// Time between HELLOs (RFC 8966 appendix B: 4 s); at least 2 s with daemon "bird", whose timers
+        /// fire once a second.
         hello_interval: Duration = Duration::from_secs(4), in MESSAGE_INTERVAL;
         /// Time between full updates; four times hello_interval if left out (both daemons).
         update_interval: Duration => hello_interval.saturating_mul(4), in SPAN;
@@ -73,6 +74,10 @@ params! {
 }
 
 impl Config {
+    /// The shortest interval of BIRD's HELLOs: one that is a second late comes before the neighbour
+    /// counts it as missed, after 1.5 intervals.
+    const BIRD_HELLO: Duration = Duration::from_secs(2);
+
     fn issues(&self) -> Vec<Issue> {
         let mut issues = Vec::new();
         if self.rtt_max <= self.rtt_min {
@@ -83,6 +88,16 @@ impl Config {
                     self.rtt_max, self.rtt_min
                 ),
                 format!("write rtt_max = \"{}\"", self.rtt_min.saturating_mul(12)),
+            ));
+        }
+        if self.daemon == Daemon::Bird && self.hello_interval < Self::BIRD_HELLO {
+            issues.push(Issue::new(
+                &["hello_interval", "daemon"],
+                format!(
+                    "HELLOs of BIRD leave up to a second late, and {} is too short to hold a link",
+                    self.hello_interval
+                ),
+                format!("write hello_interval = \"{}\", or more", Self::BIRD_HELLO),
             ));
         }
         if self.update_interval < self.hello_interval {

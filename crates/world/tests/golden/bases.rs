@@ -300,7 +300,7 @@ const MESHES: [(&str, &str); 16] = [
     ),
     (
         "babel of bird",
-        "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"100 ms\"\nwarm_up = \"3 s\"",
+        "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"2 s\"\nwarm_up = \"6 s\"",
     ),
     ("aodv", "protocol = \"aodv\""),
     ("bp", "protocol = \"bp\"\nwarm_up = \"500 ms\""),
