@@ -4,6 +4,7 @@ use backlane_net::NodeId;
 use backlane_routing::aodv;
 use backlane_routing::backpressure::Hello;
 use backlane_routing::backpressure::tcp_aware::Report;
+use backlane_routing::batman::message::{Elp, IvOgm, Ogm2};
 use backlane_routing::olsr::message as olsr;
 
 /// Reads the bytes as a message of every protocol that sends any. L2.5R sends none.
@@ -24,6 +25,7 @@ pub fn messages(bytes: &[u8]) {
         assert_eq!(Report::decode(&report.encode()), Some(report));
     }
     olsr(bytes);
+    batman(bytes);
 }
 
 /// A report from its bytes, without the unused bits.
@@ -31,6 +33,22 @@ fn bytes_of(report: &Report, bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[1] = if report.complete { 0x80 } else { 0 };
     bytes
+}
+
+fn batman(bytes: &[u8]) {
+    let mut written = Vec::new();
+    if let Some((ogm, _)) = IvOgm::decode(bytes) {
+        ogm.encode(&mut written);
+        assert_eq!(IvOgm::decode(&written), Some((ogm, &[][..])));
+    }
+    written.clear();
+    if let Some((ogm, _)) = Ogm2::decode(bytes) {
+        ogm.encode(&mut written);
+        assert_eq!(Ogm2::decode(&written), Some((ogm, &[][..])));
+    }
+    if let Some(elp) = Elp::decode(bytes) {
+        assert_eq!(Elp::decode(&elp.encode(20)), Some(elp));
+    }
 }
 
 fn olsr(bytes: &[u8]) {

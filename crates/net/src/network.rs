@@ -37,6 +37,8 @@ pub struct Interface {
     pub rate: Rate,
     /// The radio of the node, from zero, that the link shares with others; `None` for a wire.
     pub radio: Option<u8>,
+    /// The radio of the peer, likewise.
+    pub peer_radio: Option<u8>,
 }
 
 /// A wire, both directions alike.
@@ -148,6 +150,7 @@ impl Network {
             incoming,
             rate: config.rate,
             radio: None,
+            peer_radio: None,
         };
         self.nodes[a.index()]
             .interfaces
@@ -239,18 +242,21 @@ impl Network {
         };
         let there = direction(ends[0], radio_a, ends[1]);
         let back = direction(ends[1], radio_b, ends[0]);
-        let mut interface = |node: NodeId, radio, (peer, peer_interface), outgoing, incoming| {
-            self.nodes[node.index()].interfaces.push(Interface {
-                peer,
-                peer_interface,
-                outgoing,
-                incoming,
-                rate,
-                radio: Some(radio),
-            });
-        };
-        interface(a, radio_a, ends[1], there, back);
-        interface(b, radio_b, ends[0], back, there);
+        let mut interface =
+            |node: NodeId, radios: [u8; 2], far: (NodeId, u16), links: [LinkId; 2]| {
+                let ((peer, peer_interface), [outgoing, incoming]) = (far, links);
+                self.nodes[node.index()].interfaces.push(Interface {
+                    peer,
+                    peer_interface,
+                    outgoing,
+                    incoming,
+                    rate,
+                    radio: Some(radios[0]),
+                    peer_radio: Some(radios[1]),
+                });
+            };
+        interface(a, [radio_a, radio_b], ends[1], [there, back]);
+        interface(b, [radio_b, radio_a], ends[0], [back, there]);
         (there, back)
     }
 

@@ -4,6 +4,7 @@
 //! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
 //! - [`ospf`]: RFC 2328 as FRR and BIRD run it, with equal-cost paths and BFD.
 //! - [`babel`]: RFC 8966 as babeld and BIRD run it, on wires and over radios.
+//! - [`batman`]: batman-adv IV and V, distance vectors of transmit quality and of throughput.
 //! - [`aodv`]: RFC 3561, routes found when they are needed.
 //! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`multipath`]: L2.5R, traffic over many paths in proportion to given flow rates.
@@ -14,6 +15,7 @@
 pub mod aodv;
 pub mod babel;
 pub mod backpressure;
+pub mod batman;
 pub mod etx;
 mod flow_map;
 pub mod graph;

@@ -10,7 +10,7 @@ pub const ROUTE_DISCOVERIES: &str = "route_discoveries";
 pub const ROUTE_REPAIRS: &str = "route_repairs";
 /// Neighbours considered lost.
 pub const LINK_FAILURES: &str = "link_failures";
-/// Routers to which there is a route (OSPF).
+/// Routers to which there is a route (OSPF, batman-adv).
 pub const ROUTES: &str = "routes";
 /// Those of them that fast reroute protects.
 pub const PROTECTED_ROUTES: &str = "protected_routes";

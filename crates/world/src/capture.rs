@@ -18,6 +18,8 @@ use crate::sink::{CAPTURE_BYTES, CAPTURES_BYTES, Sink};
 
 const UDP: u8 = 17;
 const OSPF: u8 = 89;
+/// For experiments (RFC 3692): the protocol of messages that have no IP header of their own.
+const BARE: u8 = 253;
 const BROADCAST: u32 = u32::MAX;
 
 /// The UDP port of routing messages: those of OLSR (RFC 3626 §18), AODV (RFC 3561 §5) and Babel
@@ -173,17 +175,22 @@ fn address(node: NodeId) -> u32 {
 
 /// IP and transport headers, a routing message whole, and the packet's size. A message on a data
 /// packet does not count in the packet's own length; it is written after a packet without payload.
+/// A message that is the payload of a frame, without IP, is written as an IP packet of protocol 253.
 fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> (Vec<u8>, u32) {
     let message = packet.message.as_deref().unwrap_or_default();
     let is_message = packet.flow == FlowId::NONE;
     let riding = if is_message { 0 } else { message.len() as u32 };
-    let length = packet.size_bytes - riding;
     let over_ipv6 = IPV6_HEADER_BYTES + UDP_HEADER_BYTES + message.len() as u32;
     if is_message && packet.size_bytes == over_ipv6 {
         return (ipv6_bytes(packet, message, message_port), packet.size_bytes);
     }
-    let bare = packet.size_bytes == IPV4_HEADER_BYTES + message.len() as u32;
-    let (protocol, mut header) = if is_message && bare {
+    let is_frame = is_message && packet.size_bytes == message.len() as u32;
+    let size = packet.size_bytes + if is_frame { IPV4_HEADER_BYTES } else { 0 };
+    let length = size - riding;
+    let bare = size == IPV4_HEADER_BYTES + message.len() as u32;
+    let (protocol, mut header) = if is_frame {
+        (BARE, Vec::new())
+    } else if is_message && bare {
         (OSPF, Vec::new())
     } else if is_message {
         (UDP, message_header(message_port, message.len()))
@@ -236,7 +243,7 @@ fn ip_bytes(packet: &Packet, transport: &TransportHeader, message_port: u16) -> 
     if is_message || bytes.len() == length as usize {
         bytes.extend_from_slice(message);
     }
-    (bytes, packet.size_bytes)
+    (bytes, size)
 }
 
 /// A routing message in a UDP datagram over IPv6 between link-local addresses.

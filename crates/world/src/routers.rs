@@ -12,6 +12,7 @@ use backlane_routing::backpressure::{
     self, BpConfig, BpMr, Classic, ClassicConfig, Distance, PenaltyRule, QueueInfo, SingleQueue,
     SingleQueueConfig,
 };
+use backlane_routing::batman::{self, Batman};
 use backlane_routing::multipath::{self, L25r, Reach};
 use backlane_routing::olsr::{self, Olsr};
 use backlane_routing::ospf::{self, Ospf};
@@ -121,6 +122,7 @@ pub(crate) fn standard() -> Registry<Protocol> {
         olsr(),
         ospf(),
         babel(),
+        batman(),
         aodv(),
         bp(),
         bs(),
@@ -223,6 +225,16 @@ fn babel() -> Protocol {
         }))
     })
     .with_port(MessagePort::Babel)
+}
+
+fn batman() -> Protocol {
+    Protocol::new("batman", |config: batman::Config, site| {
+        let names = batman::Names::new(site.network());
+        let draws = site.streams("batman");
+        Ok(Box::new(move |node| {
+            Box::new(Batman::new(node, config, names.clone(), draws(node)))
+        }))
+    })
 }
 
 fn aodv() -> Protocol {

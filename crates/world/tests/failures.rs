@@ -230,6 +230,26 @@ fn ospf_avoids_a_link_at_once_by_its_carrier_and_later_by_silence() {
     }
 }
 
+/// batman-adv ignores the carrier. Version V turns with the fifth OGM by the other way; intervals and
+/// four hops add 0.7 s at most. In version IV enb6, at equal distance both ways, may have to turn first.
+#[test]
+fn batman_avoids_a_link_after_five_ogms_with_and_without_carrier() {
+    let silent = LINK.to_owned() + "silent = true\n";
+    for seed in 1..=3 {
+        for failure in [LINK, &silent] {
+            let silence = |version: &str| {
+                let routing = format!("protocol = \"batman\"\nversion = \"{version}\"");
+                let text = ring(&routing, failure).replace("\"40 s\"\nprot", "\"80 s\"\nprot");
+                silence_s(&run(&text, seed, None))
+            };
+            let by_v = silence("V");
+            assert!((3.8..5.7).contains(&by_v), "{by_v}");
+            let by_iv = silence("IV");
+            assert!((3.8..10.7).contains(&by_iv), "{by_iv}");
+        }
+    }
+}
+
 /// In the ring enb6 leads enb1's packets back, unless the link between them is dear: then the
 /// alternate saves the time until the routes of enb1 are in use.
 #[test]

@@ -23,7 +23,7 @@ fn divided(text: &str, seed: u64, threads: usize, scatter: Option<u64>) -> (Outc
     (outcome, used)
 }
 
-const ROUTINGS: [&str; 14] = [
+const ROUTINGS: [&str; 16] = [
     "protocol = \"shortest-path\"",
     "protocol = \"shortest-path\"\nspray = [\"n1\"]",
     "protocol = \"olsr\"",
@@ -31,6 +31,8 @@ const ROUTINGS: [&str; 14] = [
     "protocol = \"ospf\"\ndaemon = \"bird\"\nstart = \"cold\"\nhello_interval = \"50 ms\"\ntick = \"20 ms\"",
     "protocol = \"babel\"\nhello_interval = \"100 ms\"\nsmoothing_half_life = \"0 s\"",
     "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"2 s\"",
+    "protocol = \"batman\"\nversion = \"V\"\norig_interval = \"100 ms\"\nelp_interval = \"50 ms\"\naggregation = \"10 ms\"",
+    "protocol = \"batman\"\nversion = \"IV\"\norig_interval = \"100 ms\"\naggregation = \"10 ms\"",
     "protocol = \"aodv\"",
     "protocol = \"bp\"",
     "protocol = \"bs\"",

@@ -173,3 +173,43 @@ fn downloads_finish_over_routes_that_aodv_finds_when_they_begin() {
         );
     }
 }
+
+/// Four radios in a row, each in range of the next alone. Probes, OGMs and packets with their header
+/// share the channel.
+#[test]
+fn batman_carries_a_flow_over_a_chain_of_radios() {
+    for version in ["V", "IV"] {
+        let text = format!(
+            r#"
+name = "radios"
+duration = "20 s"
+[topology]
+kind = "chain"
+nodes = 4
+spacing = "40 m"
+link = {{ medium = "wifi" }}
+[wifi]
+standard = "802.11a"
+rate = "6 Mbit/s"
+[routing]
+protocol = "batman"
+version = "{version}"
+warm_up = "40 s"
+[[flow]]
+kind = "udp"
+from = "enb1"
+to = "enb4"
+rate = "100 kbit/s"
+packet_size = "1000 B"
+"#
+        );
+        let flows = run(&text, 1, None).flows;
+        let [sent, received] =
+            ["segments_sent", "packets_received"].map(|column| integers(&flows, column)[0]);
+        // The last packet leaves at the end.
+        assert!(
+            sent >= Some(250) && received >= sent.map(|sent| sent - 5),
+            "{sent:?} {received:?}"
+        );
+    }
+}

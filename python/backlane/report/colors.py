@@ -33,6 +33,7 @@ _WORDS: tuple[tuple[str, int], ...] = (
     ("l25r|l2.5r", _SKY),
     ("ospf", _VIOLET),
     ("babel", _ORANGE),
+    ("batman", _GREEN),
     # Congestion controls.
     ("cubic", _BLUE),
     ("bbr", _RED),

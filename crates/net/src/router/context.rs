@@ -186,6 +186,12 @@ impl<'a> Context<'a> {
         self.send_over(UDP_OVER_IPV6, interface, message);
     }
 
+    /// Sends a routing message to the neighbour on an interface as the payload of a frame, without
+    /// IP: `message.len()` bytes on the link.
+    pub fn send_frame(&mut self, interface: usize, message: Arc<[u8]>) {
+        self.send_over(0, interface, message);
+    }
+
     fn send_over(&mut self, header_bytes: u32, interface: usize, message: Arc<[u8]>) {
         let peer = self.network.mesh_interfaces(self.node)[interface].peer;
         let id = self.inject_message(peer, None, header_bytes, message);
@@ -219,6 +225,13 @@ impl<'a> Context<'a> {
     /// limit 1.
     pub fn broadcast_over_ipv6(&mut self, radio: u8, message: Arc<[u8]>) {
         let id = self.inject_message(NodeId::NONE, Some(1), UDP_OVER_IPV6, message);
+        self.network.broadcast_over(self.node, radio, id);
+    }
+
+    /// Sends a routing message to all neighbours on one radio as the payload of a frame, without
+    /// IP.
+    pub fn broadcast_frame(&mut self, radio: u8, message: Arc<[u8]>) {
+        let id = self.inject_message(NodeId::NONE, None, 0, message);
         self.network.broadcast_over(self.node, radio, id);
     }
 

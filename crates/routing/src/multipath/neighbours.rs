@@ -328,6 +328,7 @@ mod tests {
                     incoming: LinkId(2 * peer + 1),
                     rate: Rate::from_bps(1_000_000),
                     radio,
+                    peer_radio: radio,
                 })
                 .collect();
             let mut links_to_exit = vec![2; 10];

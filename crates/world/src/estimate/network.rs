@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use backlane_routing::backpressure::{Granularity, QueueInfo};
+use backlane_routing::batman::Version;
 use backlane_routing::etx::Metric;
 use backlane_scenario::model::{AccessKind, Scenario};
 use backlane_units::Duration;
@@ -293,6 +294,16 @@ fn messages(
             (rounds(ospf.hello_interval) + bfd, 0.0)
         }
         Routing::Babel(babel) => (rounds(babel.hello_interval), 0.0),
+        Routing::Batman(batman) => {
+            // OGMs of all nodes cross every link; those of one aggregation time share a frame.
+            let ogms = nodes * rounds(batman.orig_interval);
+            let frames = ogms.min(rounds(batman.aggregation));
+            let elps = match batman.version {
+                Version::V => rounds(batman.elp_interval),
+                Version::Iv => 0.0,
+            };
+            (elps + frames, 0.0)
+        }
         Routing::Aodv(aodv) => {
             let wired = scenario.links.iter().any(|link| link.wire().is_some());
             let sends = aodv.config(wired).hello.is_some();
@@ -326,6 +337,10 @@ fn messages(
             // A full update has an entry for each router; its receiver looks at all of them.
             let entries = nodes * directions * rounds(babel.update_interval);
             ledger.add("updates", entries, costs::BABEL_ENTRY);
+        }
+        Routing::Batman(batman) => {
+            let ogms = nodes * rounds(batman.orig_interval);
+            ledger.add("OGMs", ogms * directions, costs::BATMAN_OGM);
         }
         Routing::Aodv(_) => {
             ledger.add("requests", floods * directions, costs::AODV_FLOODED);

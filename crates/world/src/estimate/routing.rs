@@ -4,7 +4,7 @@ use backlane_param::Params;
 use backlane_routing::aodv;
 use backlane_routing::backpressure::tcp_aware::TcpAwareConfig;
 use backlane_routing::backpressure::{self, BpConfig, ClassicConfig, SingleQueueConfig};
-use backlane_routing::{babel, multipath, olsr, ospf};
+use backlane_routing::{babel, batman, multipath, olsr, ospf};
 use backlane_scenario::Scenario;
 
 /// The protocols that the estimate knows.
@@ -13,6 +13,7 @@ pub(super) enum Routing {
     Olsr(olsr::Config),
     Ospf(ospf::Config),
     Babel(babel::Config),
+    Batman(batman::Config),
     Aodv(aodv::Settings),
     SingleQueue(SingleQueueConfig),
     Classic(ClassicConfig),
@@ -44,6 +45,7 @@ impl Routing {
             "olsr" => Self::Olsr(Params::read(values).ok()?),
             "ospf" => Self::Ospf(Params::read(values).ok()?),
             "babel" => Self::Babel(Params::read(values).ok()?),
+            "batman" => Self::Batman(Params::read(values).ok()?),
             "aodv" => Self::Aodv(Params::read(values).ok()?),
             "bp" => Self::SingleQueue(BpConfig::read(values).ok()?.node),
             "bs" => Self::SingleQueue(Params::read(values).ok()?),

@@ -65,7 +65,7 @@ table! {
         route_repairs: u64;
         /// Neighbours considered lost.
         link_failures: u64;
-        /// Routers to which this one has a route at the end (OSPF).
+        /// Routers to which this one has a route at the end (OSPF, batman-adv).
         routes: u64;
         /// Those of them that another link reaches at once if the first is lost, by an equal path or
         /// a loop-free alternate (OSPF with fast_reroute).

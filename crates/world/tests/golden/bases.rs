@@ -283,7 +283,7 @@ until = "4.5 s"
     )
 }
 
-const MESHES: [(&str, &str); 16] = [
+const MESHES: [(&str, &str); 18] = [
     ("shortest-path", "protocol = \"shortest-path\""),
     (
         "olsr",
@@ -301,6 +301,12 @@ const MESHES: [(&str, &str); 16] = [
     (
         "babel of bird",
         "protocol = \"babel\"\ndaemon = \"bird\"\nhello_interval = \"2 s\"\nwarm_up = \"6 s\"",
+    ),
+    ("batman V", "protocol = \"batman\"\nwarm_up = \"4 s\""),
+    (
+        "batman IV",
+        "protocol = \"batman\"\nversion = \"IV\"\norig_interval = \"100 ms\"\n\
+         aggregation = \"20 ms\"\nwarm_up = \"2 s\"",
     ),
     ("aodv", "protocol = \"aodv\""),
     ("bp", "protocol = \"bp\"\nwarm_up = \"500 ms\""),
@@ -384,7 +390,7 @@ until = "2.5 s"
     )
 }
 
-const RADIOS: [(&str, &str, &str); 16] = [
+const RADIOS: [(&str, &str, &str); 17] = [
     (
         "802.11a, shortest-path",
         "protocol = \"shortest-path\"",
@@ -467,6 +473,12 @@ const RADIOS: [(&str, &str, &str); 16] = [
         "802.11b, babel",
         "protocol = \"babel\"\nhello_interval = \"200 ms\"\nsmoothing_half_life = \"0 s\"\nwarm_up = \"4 s\"",
         "standard = \"802.11b\"\nfading = \"rayleigh\"\nneighbours = \"in-range\"\nrate = \"11 Mbit/s\"",
+    ),
+    (
+        "batman V",
+        "protocol = \"batman\"\norig_interval = \"200 ms\"\nelp_interval = \"100 ms\"\n\
+         aggregation = \"20 ms\"\nwarm_up = \"2 s\"",
+        "loss = 0.2\nlossy_share = 0.5",
     ),
 ];
 

@@ -85,6 +85,7 @@ pub(crate) static ROUTING: Section = Section {
             Variant::slot("olsr"),
             Variant::slot("ospf"),
             Variant::slot("babel"),
+            Variant::slot("batman"),
             Variant::slot("aodv"),
             Variant::slot("bp"),
             Variant::slot("bs"),
