@@ -307,9 +307,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "R050": (
         "no path serves a flow",
-        "`backlane bound` found no path from the source of a flow to its destination, or none "
-        "back for the acknowledgments of TCP: the network is in parts, or a radio reaches no "
-        "other.\n\n"
+        "`backlane bound` or `backlane optimum` found no path from the source of a flow to its "
+        "destination, or none back for the acknowledgments of TCP: the network is in parts, or a "
+        "radio reaches no other.\n\n"
         "Add a link, or take the flow away. `backlane check` warns of networks in parts.",
     ),
     "R051": (
@@ -328,6 +328,12 @@ CODES: dict[str, tuple[str, str]] = {
         "no costs to choose",
         "`backlane weights` looks for costs of wires between routers. The scenario has less than "
         "two of them: costs make no difference to links of hosts and over radios.",
+    ),
+    "R056": (
+        "optimum is on parallel links",
+        "An explicit path names routers and takes the first of several links between two of them. "
+        "`backlane optimum` would send traffic over another one of them.\n\n"
+        "Make one link of them, with the sum of their rates.",
     ),
     "R060": (
         "no link budget",

@@ -26,6 +26,7 @@ else:
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
+OPTIMUM = ROOT / "docs" / "guides" / "optimum.md"
 WEIGHTS = ROOT / "docs" / "guides" / "weights.md"
 RECOMMEND = ROOT / "docs" / "guides" / "recommend.md"
 UPGRADE = ROOT / "docs" / "guides" / "upgrade.md"
@@ -112,7 +113,7 @@ def printed(command: str, folder: Path) -> str:
 
 @pytest.mark.parametrize(
     ("path", "count"),
-    [(TUTORIAL, 6), (RECOMMEND, 4), (UPGRADE, 4), (GYM, 3), (WEIGHTS, 1)],
+    [(TUTORIAL, 6), (RECOMMEND, 4), (UPGRADE, 4), (GYM, 3), (WEIGHTS, 1), (OPTIMUM, 1)],
     ids=lambda one: getattr(one, "stem", ""),
 )
 def test_pages_show_what_their_commands_print(path: Path, count: int, tmp_path: Path) -> None:

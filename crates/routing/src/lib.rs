@@ -1,6 +1,7 @@
 //! Routing protocols, each behind [`backlane_net::Router`], one instance per node.
 //!
 //! - [`shortest_path`]: precomputed shortest paths, known to every node from the start.
+//! - [`explicit_paths`]: weighted paths between two routers, instead of the shortest.
 //! - [`olsr`]: RFC 3626, with real messages on the links and tables that fill over time.
 //! - [`ospf`]: RFC 2328 as FRR and BIRD run it, with equal-cost paths and BFD.
 //! - [`babel`]: RFC 8966 as babeld and BIRD run it, on wires and over radios.
@@ -17,6 +18,7 @@ pub mod babel;
 pub mod backpressure;
 pub mod batman;
 pub mod etx;
+pub mod explicit_paths;
 mod flow_map;
 pub mod graph;
 pub mod multipath;

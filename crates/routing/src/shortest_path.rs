@@ -3,7 +3,8 @@
 //!
 //! Among equal paths every node takes its neighbour with the lowest node number, so that a
 //! destination's traffic follows one tree. A node that sprays sends the packets for a destination
-//! over all its shortest paths in turn. Links that are cut during the run are not noticed.
+//! over all its shortest paths in turn. Packets between two routers that have explicit paths follow
+//! those ([`crate::explicit_paths`]). Links that are cut during the run are not noticed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -14,6 +15,7 @@ use backlane_net::{ByExit, Context, DropCause, Network, NodeId, PacketId, Router
 
 use backlane_param::{Id, params, words};
 
+use crate::explicit_paths::{ExplicitPaths, Path, Spread, Way};
 use crate::graph::Graph;
 
 words! {
@@ -33,13 +35,18 @@ words! {
 
 params! {
     /// Shortest paths, computed before the run.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Config {
         /// What is shortest.
         metric: Metric = Metric::Hops;
         /// Nodes that send the packets for a destination over all their shortest paths in turn, one
         /// packet each, in the order of the links in the file; the others keep to one path.
         spray: Vec<Id> = Vec::new();
+        /// Explicit paths, among which the packets of their pair of routers are divided by weight;
+        /// pairs without one take the shortest path.
+        explicit_paths: Vec<Path> = Vec::new();
+        /// How packets are divided among the explicit paths of a pair.
+        spread: Spread = Spread::Hash;
     }
 }
 
@@ -224,6 +231,7 @@ struct Turns {
 /// Shortest-path routing on one node.
 pub struct ShortestPath {
     tables: Arc<Tables>,
+    explicit: Arc<ExplicitPaths>,
     node: NodeId,
     /// By exit; empty at a node that does not spray.
     turns: BTreeMap<NodeId, Turns>,
@@ -246,8 +254,16 @@ impl ShortestPath {
         Self {
             turns: turns.collect(),
             tables,
+            explicit: Arc::default(),
             node,
         }
+    }
+
+    /// The router follows these paths first.
+    #[must_use]
+    pub fn with_explicit_paths(mut self, explicit: Arc<ExplicitPaths>) -> Self {
+        self.explicit = explicit;
+        self
     }
 
     /// The interface of the next path in turn, where there is more than one.
@@ -265,15 +281,22 @@ impl ShortestPath {
 
 impl Router for ShortestPath {
     fn start(&mut self, context: &mut Context<'_>) {
-        let routes = self.tables.nodes[self.node.index()].iter();
-        for (exit, interface) in routes.filter(|(exit, _)| !self.turns.contains_key(exit)) {
-            context.install_route(exit, usize::from(interface));
+        for (exit, interface) in self.tables.nodes[self.node.index()].iter() {
+            if !self.turns.contains_key(&exit) && !self.explicit.passes(self.node, exit) {
+                context.install_route(exit, usize::from(interface));
+            }
         }
     }
 
     #[inline]
     fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
-        let exit = context.packet(id).exit;
+        let packet = context.packet(id);
+        let exit = packet.exit;
+        match (self.explicit).way(self.node, context.entry_of(id), packet) {
+            Some(Way::Interface(interface)) => return context.transmit(interface, id),
+            Some(Way::NoLink) => return context.drop(id, DropCause::NoRoute),
+            None => {}
+        }
         let in_turn = self.in_turn(exit);
         match in_turn.or_else(|| self.tables.interface(self.node, exit)) {
             Some(interface) => context.transmit(interface, id),

@@ -35,6 +35,7 @@ mod compare;
 mod csv;
 mod custom;
 mod diagnostic;
+mod explicit_paths;
 mod failures;
 mod files;
 mod flows;

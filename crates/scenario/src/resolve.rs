@@ -14,6 +14,7 @@ use crate::assignment;
 use crate::codes::Code;
 use crate::custom;
 use crate::diagnostic::Span;
+use crate::explicit_paths;
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
@@ -103,6 +104,7 @@ pub(crate) fn resolve(
         let routing = tree.table("routing")?;
         check_spray(routing, &names, problems);
         check_costs(routing, &names, problems);
+        explicit_paths::check(routing, &names, problems);
         let tcp = tree.table("tcp")?;
         let channels = tree.table("wifi");
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));

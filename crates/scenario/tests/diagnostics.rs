@@ -198,6 +198,23 @@ fn cases() -> Vec<(&'static str, String)> {
                  [[routing.costs]]\nlink = \"enb1-enb7\"\ncost = 5\n",
             ),
         ),
+        (
+            "S131",
+            chain(
+                "[routing]\nexplicit_paths = [\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb1\", \"enb2\", \"enb3\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb1\", \"enb3\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb1\", \"enb4\", \"enb3\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb2\", \"enb3\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb1\", \"enb2\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [] },\n\
+                 { from = \"enb1\", to = \"enb1\", nodes = [\"enb1\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb1\", \"enb2\", \"enb1\", \"enb2\", \"enb3\"] },\n\
+                 { from = \"enb1\", to = \"enb3\", nodes = [\"enb1\", \"enb2\", \"enb3\"], weight = 2 },\n\
+                 { from = \"enb1\", to = \"server\", nodes = [\"enb1\", \"server\"] },\n\
+                 ]\n[[server]]\nattach = \"enb1\"\n",
+            ) + LINK,
+        ),
         ("S050", chain("").replace("\"enb3\"", "\"enb9\"")),
         ("S051", chain("").replace("\"enb3\"", "\"ues\"")),
         ("S052", chain("").replace("\"enb3\"", "\"server\"")),

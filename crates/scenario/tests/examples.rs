@@ -27,6 +27,7 @@ const EXAMPLES: &[&str] = &[
     "wifi_mesh/scenario.toml",
     "multipath_mesh/scenario.toml",
     "slotted_downlink.toml",
+    "explicit_paths.toml",
 ];
 
 fn path(example: &str) -> String {

@@ -1,5 +1,6 @@
 //! Routing protocols by name: the values of `routing.protocol`, and the construction of routers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use backlane_engine::Interrupt;
@@ -13,6 +14,7 @@ use backlane_routing::backpressure::{
     SingleQueueConfig,
 };
 use backlane_routing::batman::{self, Batman};
+use backlane_routing::explicit_paths::ExplicitPaths;
 use backlane_routing::multipath::{self, L25r, Reach};
 use backlane_routing::olsr::{self, Olsr};
 use backlane_routing::ospf::{self, Ospf};
@@ -173,9 +175,21 @@ fn shortest_path() -> Protocol {
         let spray = config.spray.iter().filter_map(|name| site.node(&name.0));
         let (metric, spray) = (config.metric, spray.collect());
         let tables = Tables::new(site.network(), metric, &spray, site.paths(), site.watch)?;
-        let tables = Arc::new(tables);
+        let ids = site.names().zip((0..).map(NodeId));
+        let ids: BTreeMap<&str, NodeId> = ids.collect();
+        let paths = config.explicit_paths.iter().filter_map(|path| {
+            let nodes: Option<Vec<_>> = (path.nodes.iter())
+                .map(|name| ids.get(name.0.as_str()).copied())
+                .collect();
+            Some((nodes?, path.weight))
+        });
+        let draws = site.streams("explicit paths");
+        let key = |entry| draws(entry).next_u64();
+        let explicit = ExplicitPaths::new(site.network(), config.spread, paths, key);
+        let (tables, explicit) = (Arc::new(tables), Arc::new(explicit));
         Ok(Box::new(move |node| {
-            Box::new(ShortestPath::new(node, tables.clone()))
+            let router = ShortestPath::new(node, tables.clone());
+            Box::new(router.with_explicit_paths(explicit.clone()))
         }))
     })
 }

@@ -23,9 +23,10 @@ fn divided(text: &str, seed: u64, threads: usize, scatter: Option<u64>) -> (Outc
     (outcome, used)
 }
 
-const ROUTINGS: [&str; 16] = [
+const ROUTINGS: [&str; 17] = [
     "protocol = \"shortest-path\"",
     "protocol = \"shortest-path\"\nspray = [\"n1\"]",
+    "spread = \"round-robin\"\nexplicit_paths = [EXPLICIT]",
     "protocol = \"olsr\"",
     "protocol = \"ospf\"\nhello_interval = \"100 ms\"\nbfd = \"30 ms\"",
     "protocol = \"ospf\"\ndaemon = \"bird\"\nstart = \"cold\"\nhello_interval = \"50 ms\"\ntick = \"20 ms\"",
@@ -80,6 +81,17 @@ fn network(routing: &str, queue: &str, delay: &str, side: usize) -> String {
     }
     let last = side * side;
     let middle = last / 2 + 1;
+    // Along two sides of the grid, with unequal shares.
+    let path = |nodes: Vec<usize>, weight| {
+        let nodes: Vec<String> = nodes.iter().map(|n| format!("\"n{n}\"")).collect();
+        let nodes = nodes.join(", ");
+        format!("{{ from = \"n1\", to = \"n{last}\", nodes = [{nodes}], weight = {weight} }}")
+    };
+    let below = (1..=side).map(|row| row * side);
+    let first = path((1..side).chain(below).collect(), 3);
+    let column = (0..side).map(|row| row * side + 1);
+    let second = path(column.chain(last - side + 2..=last).collect(), 1);
+    let routing = routing.replace("EXPLICIT", &format!("{first}, {second}"));
     format!(
         r#"
 duration = "3 s"

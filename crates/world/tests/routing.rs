@@ -154,6 +154,67 @@ fn a_flow_that_is_sprayed_over_unequal_paths_is_reordered() {
     assert_eq!(ratio(&TWO_PATHS.replace("spray = [\"near\"]", "")), 0.0);
 }
 
+/// Three paths: the two of `TWO_PATHS`, and one over both middle routers, which no shortest path has.
+/// `low` and `high` send to each other's neighbour, depending on the path.
+fn three_paths(more: &str) -> String {
+    TWO_PATHS
+        .replace(
+            "  { a = \"far\", b = \"to\"",
+            "  { a = \"low\", b = \"high\", rate = \"10 Mbit/s\", delay = \"1 ms\" },\n  \
+             { a = \"far\", b = \"to\"",
+        )
+        .replace("spray = [\"near\"]", more)
+}
+
+#[test]
+fn packets_follow_explicit_paths_in_the_shares_of_the_weights_and_return_by_the_shortest() {
+    let path = |nodes: &str, weight: u32| {
+        format!("{{ from = \"near\", to = \"far\", nodes = [{nodes}], weight = {weight} }}")
+    };
+    let paths = [
+        path("\"near\", \"low\", \"far\"", 5),
+        path("\"near\", \"high\", \"low\", \"far\"", 3),
+        path("\"near\", \"low\", \"high\", \"far\"", 2),
+    ];
+    let more = format!(
+        "spread = \"round-robin\"\nexplicit_paths = [{}]",
+        paths.join(", ")
+    );
+    let outcome = run(&three_paths(&more), 1, None);
+    assert_eq!(outcome.summary.ended, Ended::FlowsFinished);
+    let ends = |name| texts(&outcome.links, name).into_iter().flatten();
+    let packets = integers(&outcome.links, "packets");
+    let carried = |from: &str, to: &str| {
+        let mut links = ends("from").zip(ends("to"));
+        packets[links.position(|(a, b)| a == from && b == to).unwrap()].unwrap() as f64
+    };
+    let all = carried("from", "near");
+    for (from, to, share) in [
+        ("near", "low", 0.7),
+        ("near", "high", 0.3),
+        ("high", "low", 0.3),
+        ("low", "high", 0.2),
+        ("low", "far", 0.8),
+        ("high", "far", 0.2),
+    ] {
+        // Turns are exact to a few packets.
+        let error = (carried(from, to) - share * all).abs();
+        assert!(error < 4.0, "{from}-{to}: {error} of {all}");
+    }
+    // Among equal paths back, that over the router with the lower number.
+    assert_eq!(carried("far", "high"), 0.0);
+}
+
+#[test]
+fn packets_on_an_explicit_path_are_lost_while_one_of_its_links_is_cut() {
+    let more = "explicit_paths = [{ from = \"near\", to = \"far\", nodes = [\"near\", \"high\", \"far\"] }]";
+    let cut = "[[failure]]\nlink = \"high-far\"\nat = \"0 s\"\nuntil = \"2 s\"\n";
+    let finish = |text: &str| floats(&run(text, 1, None).flows, "finish_time_s")[0].unwrap();
+    let (intact, failed) = (three_paths(more), three_paths(more) + cut);
+    assert!(finish(&intact) < 1.5);
+    assert!(finish(&failed) > 2.0);
+}
+
 #[test]
 fn downloads_finish_over_routes_that_aodv_finds_when_they_begin() {
     for routing in [

@@ -163,6 +163,34 @@ class LinearProgram:
         )
         self._solver.changeRowBounds(self._floors + demand, -np.inf, np.inf)
 
+    def least_load(self, rates_mbps: Floats) -> tuple[Floats, Floats]:
+        """The rates that are reached, at most these, with the least load on all arcs together.
+
+        Args:
+            rates_mbps: of each demand, all its flows together, as an optimum of this program has
+                them; the solver may reach a billionth less.
+
+        Returns:
+            The rate of each demand, and by commodity and arc the flow; both payload in Mbit/s.
+
+        Raises:
+            BacklaneError: R052.
+        """
+        program = self.program
+        rates = np.minimum(rates_mbps, self._upper[self._rates : self._common])
+        columns = np.arange(self._columns, dtype=np.int32)
+        costs = np.zeros(self._columns)
+        costs[: self._rates] = -1.0
+        self._solver.changeColsCost(self._columns, columns, costs)
+        self._solver.changeColBounds(self._common, 0.0, 0.0)
+        for index, rate in enumerate(rates):
+            self._solver.changeColBounds(self._rates + index, rate * (1 - 1e-9), rate)
+            self._solver.changeRowBounds(self._floors + index, -np.inf, np.inf)
+        self._solve(program)
+        values = np.maximum(np.array(self._solver.getSolution().col_value), 0.0)
+        flows = values[: self._rates].reshape(len(program.commodities), len(program.arcs))
+        return values[self._rates : self._common], flows
+
     def _solve(self, program: Program) -> Solution:
         left = self._deadline - time.monotonic()
         if left <= 0:

@@ -26,6 +26,7 @@ VERBS = {
     "budget": "Compute the link budgets of a table of radio links.",
     "check": "Check a scenario file without running it.",
     "bound": "Compute what no routing could beat, without a packet.",
+    "optimum": "Write a scenario whose routers follow the paths of the bound's optimum.",
     "weights": "Look for costs of links with which OSPF divides traffic well.",
     "plan": "Say what the runs of a scenario cost, before running them.",
     "run": "Run one scenario and write its results folder.",

@@ -167,6 +167,8 @@ def check(scenario: Mapping[str, Any]) -> None:
         raise refused("routing.protocol", routing["protocol"], "ns-3 has static routes and OLSR")
     if routing.get("spray"):
         raise refused("routing.spray", routing["spray"], "routes have one next hop")
+    if routing.get("explicit_paths"):
+        raise refused("routing.explicit_paths", "…", "routes are the shortest")
     if routing.get("metric", "hops") != "hops":
         raise refused("routing.metric", routing["metric"], "routes are those of fewest hops")
     if scenario.get("failure"):

@@ -684,6 +684,17 @@ pub(crate) const ENTRIES: &[Entry] = &[
         Some("[[routing.costs]]\nlink = \"a-q\"   # and no such link\ncost = 10"),
     ),
     entry(
+        Code::BadPath,
+        "S131",
+        "An explicit path cannot be followed",
+        "`nodes` of an entry of `[[routing.explicit_paths]]` are the routers of a path in order, from `from` to \
+         `to`: each is linked to the next, and none stands twice. A path stands once; its `weight` is \
+         its share.",
+        Some(
+            "[[routing.explicit_paths]]\nfrom = \"a\"\nto = \"d\"\nnodes = [\"a\", \"c\", \"d\"]   # and no link a-c",
+        ),
+    ),
+    entry(
         Code::BadConflict,
         "S140",
         "A conflict is not between two links",

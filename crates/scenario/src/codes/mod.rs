@@ -94,6 +94,7 @@ pub(crate) enum Code {
     BadImpairment,
     IdleWarmUp,
     BadCost,
+    BadPath,
     BadConflict,
     NoPath,
     ManySlottedLinks,

@@ -94,6 +94,15 @@ pub fn all() -> Vec<Base> {
              costs = [{ link = \"enb1-enb2\", cost = 3, cost_back = 2 }]",
         ),
     );
+    add(
+        "mesh, explicit paths",
+        mesh(
+            "explicit_paths = [\n\
+             { from = \"epc\", to = \"enb6\", nodes = [\"epc\", \"enb9\", \"enb6\"], weight = 2 },\n\
+             { from = \"epc\", to = \"enb6\", nodes = [\"epc\", \"enb1\", \"enb2\", \"enb5\", \"enb6\"] },\n\
+             { from = \"enb4\", to = \"enb6\", nodes = [\"enb4\", \"enb7\", \"enb8\", \"enb5\", \"enb6\"] }]",
+        ),
+    );
     for (name, routing, more) in RADIOS {
         add(&format!("wifi, {name}"), radios(routing, more));
     }
