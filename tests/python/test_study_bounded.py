@@ -55,7 +55,7 @@ def test_metrics_beside_the_bound_are_those_of_the_tables(tmp_path: Path) -> Non
     sent = results.table("routing")["message_bytes"].sum()
     simulated_s = results.runs["simulated_s"][0]
     assert metrics.get("control").of(view) == pytest.approx(8 * sent / simulated_s)
-    # A packet leaves each second; the link is down for two, and OLSR needs some more to use it again.
+    # A packet leaves each second; the link is down for two, and OLSR needs more to use it again.
     silence_s = metrics.get("silence_udp").of(view)
     assert 2.9 < silence_s < 20
     assert silence_s == results.flows["longest_silence_s"][1]

@@ -20,6 +20,7 @@
 mod common;
 
 mod bases;
+mod meshes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
