@@ -1,5 +1,6 @@
 //! What both daemons have: ports, sequence numbers, and what they want done.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use backlane_engine::Stream;
@@ -47,6 +48,24 @@ pub(super) struct Output {
     pub(super) routes: Vec<(NodeId, Option<usize>)>,
     /// Neighbours that were lost.
     pub(super) lost: u64,
+}
+
+impl Output {
+    /// The interface to a router is now this one; what is already in use is not wanted again.
+    pub(super) fn follow(
+        &mut self,
+        in_use: &mut BTreeMap<NodeId, usize>,
+        exit: NodeId,
+        new: Option<usize>,
+    ) {
+        let old = match new {
+            Some(interface) => in_use.insert(exit, interface),
+            None => in_use.remove(&exit),
+        };
+        if old != new {
+            self.routes.push((exit, new));
+        }
+    }
 }
 
 /// A wire, or a radio with all neighbours in its range.

@@ -112,7 +112,7 @@ pub(super) const BATMAN_OGM: Cost = cost(1.2e3, 0.0, 0.0, 0.0);
 /// The state of an OLSR node for one link direction (142 − 26 MB for 400 nodes with 1 520
 /// directions).
 pub(super) const OLSR_TOPOLOGY: Cost = cost(100.0, 200.0, 0.0, 0.0);
-/// An entry of an update of Babel at one neighbour.
+/// An entry of an update of Babel at one neighbour: assumed, not measured.
 pub(super) const BABEL_ENTRY: Cost = cost(150.0, 0.0, 0.0, 0.02);
 /// A request of AODV at one neighbour; most do not go through the whole network.
 pub(super) const AODV_FLOODED: Cost = cost(500.0, 0.0, 0.0, 0.15);

@@ -327,13 +327,7 @@ impl Babeld {
                 .installed(prefix)
                 .filter(|(_, route)| route.metric() < INFINITY);
             let new = route.map(|(end, _)| end);
-            let old = match new {
-                Some(end) => self.in_use.insert(prefix, end),
-                None => self.in_use.remove(&prefix),
-            };
-            if old != new {
-                self.out.routes.push((prefix, new));
-            }
+            self.out.follow(&mut self.in_use, prefix, new);
         }
     }
 }

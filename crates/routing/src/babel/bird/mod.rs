@@ -294,13 +294,7 @@ impl Bird {
         for prefix in std::mem::take(&mut self.touched) {
             let entry = self.entries.get(&prefix);
             let new = entry.and_then(|entry| entry.selected);
-            let old = match new {
-                Some(end) => self.in_use.insert(prefix, end),
-                None => self.in_use.remove(&prefix),
-            };
-            if old != new {
-                self.out.routes.push((prefix, new));
-            }
+            self.out.follow(&mut self.in_use, prefix, new);
         }
     }
 }
