@@ -113,7 +113,9 @@ impl Kernels {
                 calendar: &calendar,
                 device: &root.join(format!("device-{number}")),
                 number,
-                seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(host.0)),
+                seed: seed
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .wrapping_add(u64::from(host.0)),
                 memory_bytes: build.memory_bytes,
             };
             let guest = Guest::start(host, name, &start)
@@ -180,7 +182,9 @@ impl Kernels {
             for index in 0..self.guests.len() {
                 if self.guests[index].calendar.is_none() {
                     if let Some(status) = self.guests[index].ended() {
-                        return Err(self.failed(index, format!("has ended at its start ({status})")));
+                        return Err(
+                            self.failed(index, format!("has ended at its start ({status})"))
+                        );
                     }
                     if since.elapsed() > SILENCE {
                         return Err(self.failed(index, "has not connected in 30 s".to_owned()));
@@ -259,11 +263,7 @@ impl Kernels {
     }
 
     /// Serves a kernel until it waits and owes no answer.
-    fn settle(
-        &mut self,
-        index: usize,
-        door: &mut Option<&mut Door<'_>>,
-    ) -> Result<(), Failure> {
+    fn settle(&mut self, index: usize, door: &mut Option<&mut Door<'_>>) -> Result<(), Failure> {
         while !(self.guests[index].calendar.as_ref()).is_some_and(Calendar::is_at_rest) {
             self.serve(index, door)?;
         }
@@ -359,7 +359,9 @@ impl Kernels {
 
     fn answer(&mut self, index: usize, message: Unanswered) -> io::Result<()> {
         let device = &mut self.guests[index].device;
-        device.as_mut().map_or(Ok(()), |device| device.answer(message))
+        device
+            .as_mut()
+            .map_or(Ok(()), |device| device.answer(message))
     }
 
     /// What a kernel sends enters the simulation at the time of the kernel, before it may go on.
@@ -422,10 +424,25 @@ impl Kernels {
                 }
             }
             "info" => {
-                let numbers: Vec<u64> =
-                    rest.split(' ').filter_map(|word| word.parse().ok()).collect();
-                if let ([flow, cwnd, ssthresh, srtt_us, out, sacked, lost, again, degree, dsacks], Some(door)) =
-                    (numbers.as_slice(), door)
+                let numbers: Vec<u64> = rest
+                    .split(' ')
+                    .filter_map(|word| word.parse().ok())
+                    .collect();
+                if let (
+                    [
+                        flow,
+                        cwnd,
+                        ssthresh,
+                        srtt_us,
+                        out,
+                        sacked,
+                        lost,
+                        again,
+                        degree,
+                        dsacks,
+                    ],
+                    Some(door),
+                ) = (numbers.as_slice(), door)
                 {
                     let in_flight = (out + again).saturating_sub(sacked + lost);
                     door.report(
@@ -579,14 +596,19 @@ fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
         let [warm_up, _] = world.span();
         let reports_ns = world.windows_every().map(|every| {
             let every_ns = every.as_ps() / 1000;
-            (on_calendar(warm_up) + every_ns - REPORT_EARLIER_NS.min(every_ns / 2), every_ns)
+            (
+                on_calendar(warm_up) + every_ns - REPORT_EARLIER_NS.min(every_ns / 2),
+                every_ns,
+            )
         });
         let sender = jobs.entry(source).or_insert_with(|| job(source));
         sender.transfers.push(Transfer {
             flow: flow.number,
             from_port: client_port(flow.number),
             to: (address(destination), SERVER_PORT),
-            congestion_control: flow.congestion_control.unwrap_or_else(|| "cubic".to_owned()),
+            congestion_control: flow
+                .congestion_control
+                .unwrap_or_else(|| "cubic".to_owned()),
             size_bytes: flow.spec.size_bytes,
             start_ns,
             stop_ns: flow.spec.stop.map(on_calendar),
