@@ -11,6 +11,7 @@
 //! nothing depends on how fast the machine is, or what else it does.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixListener;
@@ -30,6 +31,7 @@ use crate::device::{Asked, Device, RECEIVE, TRANSMIT, Unanswered};
 use crate::failure::Failure;
 use crate::guest::{Files, Guest, Start};
 use crate::job::{EPOCH_NS, Job, Transfer};
+use crate::workplace;
 
 /// The time on the calendar at which the simulation begins.
 pub const BOOT_NS: u64 = 2_000_000_000;
@@ -70,6 +72,7 @@ pub struct Kernels {
     /// Programs in kernels that are ready.
     ready: usize,
     _folder: TempDir,
+    _lock: File,
 }
 
 /// The next multiple of a nanosecond on the calendar.
@@ -87,8 +90,8 @@ impl Kernels {
     /// # Errors
     /// [`Failure`], with the end of the console of the kernel that failed.
     pub fn boot(world: &World, build: &Build, seed: u64) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("backlane-").tempdir();
-        let folder = folder.map_err(Failure::machine("make a folder for the kernels"))?;
+        let made = workplace::make();
+        let (folder, lock) = made.map_err(Failure::machine("make a folder for the kernels"))?;
         let root = folder.path().to_owned();
         let prepare = |root: &PathBuf| {
             for name in ["dev", "proc", "sys", "tmp"] {
@@ -132,6 +135,7 @@ impl Kernels {
             failure: None,
             ready: 0,
             _folder: folder,
+            _lock: lock,
         };
         let starts = kernels.greet(&listener)?;
         kernels.start_up(starts)?;
