@@ -5,10 +5,11 @@
 //! nanoseconds and the simulation picoseconds; what happens to a kernel within a nanosecond happens at
 //! its end.
 //!
-//! One kernel runs at a time: the one that asked for the earliest time, those of the simulation's
-//! events first. It may go on by itself to before the next event of the simulation and the next
-//! request of another kernel; what it sends brings that limit closer before it may continue. So
-//! nothing depends on how fast the machine is, or what else it does.
+//! One kernel runs at a time: the one that asked for the earliest time, if that comes before the next
+//! event of the simulation. It may go on by itself, ahead of the simulation, as long as no packet can
+//! reach it: to the delay of the wire to its host after the next event or the next request of a kernel
+//! ([`Door::horizon_of`]). What it sends enters the simulation at the time of the kernel. So nothing
+//! depends on how fast the machine is, or what else it does.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -64,7 +65,7 @@ pub struct Build {
 pub struct Kernels {
     guests: Vec<Guest>,
     by_host: BTreeMap<NodeId, usize>,
-    /// The time on the calendar.
+    /// The time of the kernel that runs, or is reached by a packet.
     now_ns: u64,
     /// Up to where the running kernel may go by itself.
     free_until_ns: u64,
@@ -214,10 +215,8 @@ impl Kernels {
             if at_ns >= BOOT_NS {
                 break;
             }
-            let free_until_ns = self.next_but(index).unwrap_or(BOOT_NS).min(BOOT_NS);
-            self.run(index, at_ns, free_until_ns, &mut None)?;
+            self.run(index, at_ns, BOOT_NS, &mut None)?;
         }
-        self.now_ns = self.now_ns.max(BOOT_NS);
         if self.ready < self.guests.len() {
             let what = "has not started its program in 2 s of its time".to_owned();
             let late = self.guests.iter().position(|guest| guest.device.is_none());
@@ -230,17 +229,8 @@ impl Kernels {
     fn next(&self) -> Option<(u64, usize)> {
         let requests = self.guests.iter().enumerate();
         let requests = requests.filter_map(|(index, guest)| {
-            let at_ns = guest.calendar.as_ref()?.request_ns()?;
-            Some((at_ns.max(self.now_ns), index))
+            Some((guest.calendar.as_ref()?.request_ns()?, index))
         });
-        requests.min()
-    }
-
-    /// When the next kernel but this one runs.
-    fn next_but(&self, running: usize) -> Option<u64> {
-        let others = self.guests.iter().enumerate();
-        let others = others.filter(|&(index, _)| index != running);
-        let requests = others.filter_map(|(_, guest)| guest.calendar.as_ref()?.request_ns());
         requests.min()
     }
 
@@ -368,7 +358,8 @@ impl Kernels {
             .map_or(Ok(()), |device| device.answer(message))
     }
 
-    /// What a kernel sends enters the simulation at the time of the kernel, before it may go on.
+    /// What a kernel sends enters the simulation at the time of the kernel. Over a medium it may be
+    /// answered at once, and the kernel must not run further.
     fn send(
         &mut self,
         index: usize,
@@ -379,10 +370,11 @@ impl Kernels {
         let Some(network) = door else {
             return Ok(());
         };
+        let (now, host) = (of_calendar(self.now_ns), self.guests[index].host);
         for datagram in datagrams {
-            network.send(of_calendar(self.now_ns), self.guests[index].host, datagram);
+            network.send_at(now, host, datagram);
         }
-        let horizon_ns = on_calendar(network.horizon());
+        let horizon_ns = on_calendar(network.horizon_of(host, now));
         if horizon_ns < self.free_until_ns {
             self.free_until_ns = horizon_ns;
             if let Some(calendar) = &mut self.guests[index].calendar {
@@ -493,15 +485,13 @@ impl Kernels {
     }
 
     fn go_on(&mut self, door: &mut Door<'_>) -> Result<(), Failure> {
-        self.now_ns = self.now_ns.max(on_calendar(door.now()));
         while let Some((at_ns, index)) = self.next() {
-            let horizon = door.horizon();
-            if of_calendar(at_ns) >= horizon {
+            let at = of_calendar(at_ns);
+            if at >= door.horizon() {
                 break;
             }
-            let horizon_ns = on_calendar(horizon);
-            let free_until_ns = self.next_but(index).unwrap_or(u64::MAX).min(horizon_ns);
-            self.run(index, at_ns, free_until_ns, &mut Some(door))?;
+            let horizon = door.horizon_of(self.guests[index].host, at);
+            self.run(index, at_ns, on_calendar(horizon), &mut Some(door))?;
         }
         Ok(())
     }
@@ -515,7 +505,7 @@ impl Kernels {
         let Some(&index) = self.by_host.get(&host) else {
             return Ok(());
         };
-        self.now_ns = self.now_ns.max(on_calendar(door.now()));
+        self.now_ns = on_calendar(door.now());
         let Some(device) = &mut self.guests[index].device else {
             return Ok(());
         };
