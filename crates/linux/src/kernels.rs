@@ -28,6 +28,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tempfile::TempDir;
 
 use crate::calendar::Calendar;
+use crate::cpu::OneCore;
 use crate::device::{Asked, Device, RECEIVE, TRANSMIT, Unanswered};
 use crate::failure::Failure;
 use crate::guest::{Files, Guest, Start};
@@ -74,6 +75,7 @@ pub struct Kernels {
     ready: usize,
     _folder: TempDir,
     _lock: File,
+    _core: Option<OneCore>,
 }
 
 /// The next multiple of a nanosecond on the calendar.
@@ -104,6 +106,7 @@ impl Kernels {
         let calendar = root.join("calendar");
         let listener = UnixListener::bind(&calendar);
         let listener = listener.map_err(Failure::machine("open a socket"))?;
+        let core = OneCore::take();
         let mut guests = Vec::new();
         for (number, (host, job)) in (0_u64..).zip(jobs(world, build)) {
             let name = world.name(host);
@@ -137,6 +140,7 @@ impl Kernels {
             ready: 0,
             _folder: folder,
             _lock: lock,
+            _core: core,
         };
         let starts = kernels.greet(&listener)?;
         kernels.start_up(starts)?;

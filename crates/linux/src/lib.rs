@@ -17,6 +17,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod calendar;
+mod cpu;
 pub mod device;
 mod failure;
 pub mod guest;
