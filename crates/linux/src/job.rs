@@ -1,7 +1,10 @@
 //! What the program in a kernel is asked to do, as lines of text; `guest/agent.c` reads them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::net::Ipv4Addr;
+
+use backlane_traffic::SERVER_PORT;
 
 /// The date at which the calendar of all kernels begins, in nanoseconds since 1970.
 pub const EPOCH_NS: u64 = 1_000_000_000_000_000_000;
@@ -34,8 +37,9 @@ pub struct Job {
     pub address: u32,
     /// Settings, by the path below `/proc/sys`.
     pub sysctl: Vec<(String, String)>,
-    /// The port on which it takes transfers, if it does.
-    pub listen: Option<u16>,
+    /// The congestion controls of the transfers that it takes on [`SERVER_PORT`]. If they are one, its
+    /// ends of the connections have it too: DCTCP negotiates its marks only with another DCTCP.
+    pub listen: BTreeSet<String>,
     /// What it sends.
     pub transfers: Vec<Transfer>,
 }
@@ -48,8 +52,12 @@ impl Job {
             let _ = writeln!(text, "sysctl {path} {value}");
         }
         let _ = writeln!(text, "address {}", Ipv4Addr::from(self.address));
-        if let Some(port) = self.listen {
-            let _ = writeln!(text, "listen {port}");
+        if let Some(control) = self.listen.first() {
+            let control = match self.listen.len() {
+                1 => control,
+                _ => "-",
+            };
+            let _ = writeln!(text, "listen {SERVER_PORT} {control}");
         }
         for transfer in &self.transfers {
             let (to, port) = transfer.to;
@@ -80,7 +88,7 @@ mod tests {
         let job = Job {
             address: 0x0a00_0002,
             sysctl: vec![("net/ipv4/tcp_sack".into(), "0".into())],
-            listen: Some(5001),
+            listen: BTreeSet::from(["bbr".to_owned()]),
             transfers: vec![Transfer {
                 flow: 3,
                 from_port: 49_155,
@@ -94,7 +102,7 @@ mod tests {
         };
         assert_eq!(
             job.text(),
-            "sysctl net/ipv4/tcp_sack 0\naddress 10.0.0.2\nlisten 5001\nsend 3 49155 10.0.0.1 5001 \
+            "sysctl net/ipv4/tcp_sack 0\naddress 10.0.0.2\nlisten 5001 bbr\nsend 3 49155 10.0.0.1 5001 \
              bbr 1000000 1000000002000000000 0 1000000002010000000 10000000\n"
         );
     }

@@ -42,6 +42,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// A sender reports its state so long before the instant of a sample, so that the report is there.
 const REPORT_EARLIER_NS: u64 = 5_000;
 
+/// The socket of the calendar.
+const CALENDAR: &str = "calendar";
+
 /// What Linux chooses for buffers on a machine with 8 GB of memory; kernels here have less.
 const BUFFERS: [(&str, &str); 3] = [
     ("net/ipv4/tcp_mem", "93465 124620 186930"),
@@ -103,8 +106,7 @@ impl Kernels {
             std::fs::copy(&build.files.agent, root.join("agent")).map(drop)
         };
         prepare(&root).map_err(Failure::machine("prepare the folder of the kernels"))?;
-        let calendar = root.join("calendar");
-        let listener = UnixListener::bind(&calendar);
+        let listener = UnixListener::bind(root.join(CALENDAR));
         let listener = listener.map_err(Failure::machine("open a socket"))?;
         let core = OneCore::take();
         let mut guests = Vec::new();
@@ -117,8 +119,8 @@ impl Kernels {
                 files: &build.files,
                 root: &root,
                 job: &file,
-                calendar: &calendar,
-                device: &root.join(format!("device-{number}")),
+                calendar: CALENDAR,
+                device: &format!("device-{number}"),
                 number,
                 seed: seed
                     .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -474,7 +476,7 @@ impl Kernels {
 
     /// A kernel has closed a connection, or said something that makes no sense.
     fn lost(&mut self, index: usize, error: &io::Error) -> Failure {
-        let what = match self.guests[index].ended() {
+        let what = match self.guests[index].ends() {
             Some(status) => format!("has ended ({status})"),
             None => format!("has lost its connection ({error})"),
         };
@@ -585,8 +587,9 @@ fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
     let mut jobs = BTreeMap::new();
     for flow in world.outside_flows() {
         let (source, destination) = (flow.spec.source, flow.spec.destination);
+        let control = flow.congestion_control.unwrap_or_else(|| "cubic".to_owned());
         let receiver = jobs.entry(destination).or_insert_with(|| job(destination));
-        receiver.listen = Some(SERVER_PORT);
+        receiver.listen.insert(control.clone());
         let start_ns = match flow.spec.start {
             backlane_traffic::Start::At(at) => on_calendar(at),
             backlane_traffic::Start::AfterPrevious(_) => continue,
@@ -604,9 +607,7 @@ fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
             flow: flow.number,
             from_port: client_port(flow.number),
             to: (address(destination), SERVER_PORT),
-            congestion_control: flow
-                .congestion_control
-                .unwrap_or_else(|| "cubic".to_owned()),
+            congestion_control: control,
             size_bytes: flow.spec.size_bytes,
             start_ns,
             stop_ns: flow.spec.stop.map(on_calendar),
