@@ -40,9 +40,7 @@ def real() -> bool:
     return "6.1" in linux.kernels()
 
 
-needs_kernel = pytest.mark.skipif(
-    not real(), reason="no kernel is built: backlane linux build 6.1"
-)
+needs_kernel = pytest.mark.skipif(not real(), reason="no kernel is built: backlane linux build 6.1")
 
 
 def pretend(folder: Path, program: str, interpreter: str = "/bin/sh") -> None:
@@ -119,7 +117,7 @@ def test_a_kernel_that_ends_at_its_start_leaves_its_last_words(kernels: Path) ->
     assert "Kernel panic: no memory" in text
 
 
-SPEAKER = '''
+SPEAKER = """
 import os, re, socket, struct, sys
 words = " ".join(sys.argv)
 number, path = re.search(r"time-travel=ext:(\\d+):(\\S+)", words).groups()
@@ -129,7 +127,7 @@ calendar.sendall(struct.pack("=IIQ", 1, 1, int(number)))
 calendar.recv(16)
 print("booted as", number, flush=True)
 {rest}
-'''
+"""
 
 
 @pytest.mark.parametrize(
@@ -218,6 +216,59 @@ def test_what_a_kernel_lacks_is_named(change: dict[str, object], said: str) -> N
     with pytest.raises(backlane.RunError, match=said) as caught:
         backlane.run(BELL, overrides=change)
     assert caught.value.code == "R104"
+
+
+CLIENT = """
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static char data[300000];
+int main(int count, char **words)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(777) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    long done = 0, got;
+    if (count < 2) {
+        bind(fd, (void *)&to, sizeof to);
+        listen(fd, 1);
+        fd = accept(fd, 0, 0);
+        while ((got = read(fd, data, sizeof data)) > 0)
+            done += got;
+        printf("got %ld\\n", done);
+        return 0;
+    }
+    inet_pton(AF_INET, words[1], &to.sin_addr);
+    if (connect(fd, (void *)&to, sizeof to))
+        return 1;
+    while (done < sizeof data)
+        done += write(fd, data, sizeof data - done);
+    printf("sent to %s\\n", words[1]);
+    return 0;
+}
+"""
+
+
+@needs_kernel
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_kernels_run_static_programs_and_keep_what_they_print(tmp_path: Path) -> None:
+    (tmp_path / "tool.c").write_text(CLIENT)
+    for name, options in (("static", ["-static"]), ("dynamic", [])):
+        command = ["gcc", *options, "-o", str(tmp_path / name), str(tmp_path / "tool.c")]
+        subprocess.run(command, check=True)
+
+    def changes(name: str) -> dict[str, object]:
+        program = str(tmp_path / name)
+        own = {"size": "endless", "client": [program, "{to}"], "server": [program]}
+        return {f"flow.0.{key}": value for key, value in own.items()}
+
+    result = backlane.run(BELL, overrides=changes("static"), out=tmp_path / "out")
+    assert result.flows["delivered_bytes"][0] == 300_000
+    consoles = {path.stem: path.read_text() for path in (tmp_path / "out/console").iterdir()}
+    assert consoles == {"enb1": "sent to 10.0.0.1\n", "enb2": "got 300000\n"}
+    with pytest.raises(backlane.RunError, match="not static"):
+        backlane.run(BELL, overrides=changes("dynamic"))
 
 
 @needs_kernel

@@ -15,8 +15,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::calendar::Calendar;
 use crate::device::Device;
 
-/// How much of a console is kept for its last words.
-const WORDS_BYTES: usize = 2000;
+/// How much of a console is kept.
+const WORDS_BYTES: usize = 64_000;
 
 /// What is built once for each version of Linux.
 #[derive(Clone, Debug)]
@@ -84,11 +84,19 @@ impl Guest {
         command
             .current_dir(start.root)
             .arg(format!("mem={}K", start.memory_bytes / 1024))
-            .arg(format!("time-travel=ext:{}:{}", start.number, start.calendar))
+            .arg(format!(
+                "time-travel=ext:{}:{}",
+                start.number, start.calendar
+            ))
             .arg(format!("virtio_uml.device={}:1", start.device))
             // Frames are the device's at once, and sending causes no interrupt.
             .arg("virtio_net.napi_tx=0")
-            .args(["root=/dev/root", "rootfstype=hostfs", "ro", "rootflags=/proc/self/cwd"])
+            .args([
+                "root=/dev/root",
+                "rootfstype=hostfs",
+                "ro",
+                "rootflags=/proc/self/cwd",
+            ])
             .arg("uml_dir=uml")
             .args(["init=/agent", "quiet", "loglevel=4"])
             .arg(format!("JOB=/{}", start.job))

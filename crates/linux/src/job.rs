@@ -42,6 +42,8 @@ pub struct Job {
     pub listen: BTreeSet<String>,
     /// What it sends.
     pub transfers: Vec<Transfer>,
+    /// Programs with their arguments, and when they start on the calendar.
+    pub programs: Vec<(u64, Vec<String>)>,
 }
 
 impl Job {
@@ -75,6 +77,9 @@ impl Job {
                 EPOCH_NS + first_ns,
             );
         }
+        for (start_ns, words) in &self.programs {
+            let _ = writeln!(text, "exec {}\t{}", EPOCH_NS + start_ns, words.join("\t"));
+        }
         text
     }
 }
@@ -99,11 +104,13 @@ mod tests {
                 stop_ns: None,
                 reports_ns: Some((2_010_000_000, 10_000_000)),
             }],
+            programs: vec![(1, vec!["/program-0".into(), "-s".into()])],
         };
         assert_eq!(
             job.text(),
             "sysctl net/ipv4/tcp_sack 0\naddress 10.0.0.2\nlisten 5001 bbr\nsend 3 49155 10.0.0.1 5001 \
-             bbr 1000000 1000000002000000000 0 1000000002010000000 10000000\n"
+             bbr 1000000 1000000002000000000 0 1000000002010000000 10000000\nexec \
+             1000000000000000001\t/program-0\t-s\n"
         );
     }
 }

@@ -24,6 +24,7 @@ pub mod guest;
 pub mod job;
 pub mod kernels;
 pub mod memory;
+mod program;
 pub mod ring;
 mod workplace;
 

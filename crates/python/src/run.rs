@@ -252,6 +252,7 @@ fn run_world(
         threads,
         undivided,
         helpers_cpu,
+        consoles: Vec::new(),
     })
 }
 
@@ -294,11 +295,13 @@ fn run_with_kernels(
     if let Some(failure) = kernels.take_failure() {
         return Err(failed(failure));
     }
+    let consoles = kernels.consoles();
     Ok(ran.map(|outcome| Ran {
         outcome,
         threads: 1,
         undivided,
         helpers_cpu: Duration::ZERO,
+        consoles,
     }))
 }
 
@@ -379,6 +382,7 @@ fn carry_out(
                         threads: 1,
                         undivided: Some("slots follow each other"),
                         helpers_cpu: Duration::ZERO,
+                        consoles: Vec::new(),
                     })
                 })
             }

@@ -10,6 +10,8 @@
  *                                         of 0 is never. From FIRST on it reports the state of the
  *                                         connection, EVERY nanoseconds; never if that is 0.
  *
+ *   exec START<tab>PROGRAM<tab>ARGUMENT...   runs a program, whose output goes to the console
+ *
  * Times are nanoseconds of CLOCK_REALTIME. It reports by lines that begin with @ on /dev/tty1, which
  * the simulator reads: "ready", "info FLOW ...", "failed FLOW ...", "error ...".
  *
@@ -291,6 +293,20 @@ static void transfer(const struct transfer *job)
 	_exit(0);
 }
 
+static void run(unsigned long long start, char *words)
+{
+	char *command[256] = { 0 };
+	int count = 0;
+
+	for (char *word; count < 255 && (word = strsep(&words, "\t"));)
+		command[count++] = word;
+	if (fork())
+		return;
+	sleep_until(start);
+	execv(command[0], command);
+	fail(command[0]);
+}
+
 static void work(char *line)
 {
 	struct transfer job = { 0 };
@@ -308,6 +324,8 @@ static void work(char *line)
 			  &job.every) == 10) {
 		if (!fork())
 			transfer(&job);
+	} else if (sscanf(line, "exec %llu\t%n", &job.start, &at) == 1 && at) {
+		run(job.start, line + at);
 	} else if (*line) {
 		errno = EINVAL;
 		fail(line);
