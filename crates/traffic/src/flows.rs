@@ -221,7 +221,7 @@ impl Flows {
     }
 
     /// The host `from` outside the simulation will send an IPv4 datagram at `at`. The caller arms an
-    /// event of the application for then, with the endpoint [`OUTSIDE`] ([`Flows::send_due`]).
+    /// event of the application for then, with the endpoint [`OUTSIDE`].
     pub fn will_send(&mut self, at: SimTime, from: NodeId, bytes: &[u8]) {
         self.outside.said += 1;
         let key = (at, self.outside.said);
