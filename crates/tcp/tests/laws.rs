@@ -101,7 +101,7 @@ impl Law {
         let sample = RttSample {
             rtt_us,
             srtt_us: rtt_us,
-            acked_pkts: 1,
+            covered_pkts: 1,
             packets_out_pkts: flight_pkts,
             snd_una,
             snd_nxt,
@@ -121,6 +121,7 @@ impl Law {
         self.control.on_arrival(now, &arrival, &mut self.window);
         let ack = Ack {
             acked_pkts: 1,
+            covered_pkts: 1,
             in_flight_pkts: flight_pkts,
             snd_una,
             snd_nxt,

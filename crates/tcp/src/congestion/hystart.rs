@@ -169,7 +169,7 @@ mod tests {
         RttSample {
             rtt_us,
             srtt_us: rtt_us,
-            acked_pkts: 2,
+            covered_pkts: 2,
             sacked_pkts: 0,
             packets_out_pkts: 100,
             snd_una,
