@@ -109,6 +109,29 @@ impl<A: Application> Simulation<A> {
         self.events.advance(at);
     }
 
+    /// The application acts at `at`, without a timer: a packet comes from outside the simulation.
+    /// Everything due before must have happened. The digest counts the act as an event of the
+    /// application's endpoint `id`.
+    pub fn act<R>(
+        &mut self,
+        at: SimTime,
+        id: u32,
+        hook: impl FnOnce(&mut A, &mut HostContext<'_>) -> R,
+    ) -> R {
+        self.events.advance(at);
+        let token = u32::MAX;
+        self.log
+            .record(Event::Application { id, token }, self.events.now());
+        let (application, mut context) = self.host();
+        let result = hook(application, &mut context);
+        self.flush_outbox();
+        self.flush_capture();
+        if !self.network.mailbox.is_empty() {
+            self.dispatch_deferred();
+        }
+        result
+    }
+
     /// Puts `router` in place of a node's router and starts it. The old one must hold no packets and
     /// have no timers; routes that it installed stay where the new one installs none.
     pub fn replace_router(&mut self, node: NodeId, router: Box<dyn Router>) {

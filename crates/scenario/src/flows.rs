@@ -8,8 +8,8 @@ use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::Span;
 use crate::model::{
-    AccessKind, End, Endpoints, FlowGroup, FlowKind, Law, NodeKind, Placement, Scenario, Start,
-    Udp, Utility,
+    AccessKind, End, Endpoints, FlowGroup, FlowKind, Law, NodeKind, Placement, Scenario, Stack,
+    Start, Udp, Utility,
 };
 use crate::names::{Names, ue_index};
 use crate::phrases;
@@ -158,6 +158,11 @@ fn group(table: &Table, from: Endpoints, to: Endpoints, catalogue: Catalogue) ->
             text => Some(text.parse().ok()?),
         },
         congestion_control: table.text("congestion_control").map(Into::into),
+        stack: match table.text("stack") {
+            Some("linux") => Stack::Linux,
+            Some("external") => Stack::External,
+            _ => Stack::Model,
+        },
         udp,
         source: is_declared.then(|| plain::values(table)),
     })

@@ -42,6 +42,7 @@ mod flows;
 mod graph;
 mod hash;
 mod keys;
+mod linux;
 mod lte;
 pub mod model;
 mod names;

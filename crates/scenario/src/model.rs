@@ -132,6 +132,8 @@ pub struct Scenario {
     pub warm_up: Duration,
     /// The TCP endpoints' parameters, unless a flow overrides the congestion control.
     pub tcp: Tcp,
+    /// The kernels of the hosts of flows over [`Stack::Linux`], if there are such flows.
+    pub linux: Option<Linux>,
     /// The checked values of `[coding]`, if flows are coded.
     pub coding: Option<Values>,
     /// The flows, in the order of the file.
@@ -575,6 +577,28 @@ pub enum Placement {
     Listed(Vec<usize>),
 }
 
+/// The kernels that hosts run in simulated time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linux {
+    /// The version or the name of its build.
+    pub kernel: String,
+    /// Settings, by the path below `/proc/sys`, and their values, in the order of writing.
+    pub sysctl: Vec<(String, String)>,
+    /// Memory of each.
+    pub memory_bytes: u64,
+}
+
+/// What the two hosts of a TCP flow run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// The model of TCP.
+    Model,
+    /// A Linux kernel each, in simulated time.
+    Linux,
+    /// Programs outside, on the wall clock.
+    External,
+}
+
 /// A group of equal flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowGroup {
@@ -597,6 +621,8 @@ pub struct FlowGroup {
     pub stop: Option<Duration>,
     /// The congestion control where it is not that of [`Scenario::tcp`].
     pub congestion_control: Option<Arc<str>>,
+    /// What runs the transport of TCP flows.
+    pub stack: Stack,
     /// The load of the kinds "udp" and "on-off".
     pub udp: Option<Udp>,
     /// The checked values of a kind that the running program declares.

@@ -18,6 +18,7 @@ use crate::explicit_paths;
 use crate::failures;
 use crate::files::Files;
 use crate::flows;
+use crate::linux;
 use crate::model::{Described, NodeKind, Record, Routing, Scenario, Tcp};
 use crate::names::{Names, ue_index};
 use crate::networks::Networks;
@@ -61,6 +62,8 @@ pub(crate) fn resolve(
     }
     let with_profiles = profile::with_profiles(raw, problems.catalogue);
     let raw = with_profiles.as_ref().unwrap_or(raw);
+    let with_linux = linux::with_section(raw);
+    let raw = with_linux.as_ref().unwrap_or(raw);
     let mut tree = normal::section(problems.catalogue.file(), raw, Span::default(), problems);
     tree.remove("sweep");
     tree.remove("compare");
@@ -137,6 +140,7 @@ pub(crate) fn resolve(
                 congestion_control: tcp.text("congestion_control")?.into(),
                 values: plain::values(tcp),
             },
+            linux: linux::read(&tree, &flows, problems),
             coding: tree
                 .table("coding")
                 .filter(|coding| coding.boolean("enabled") == Some(true))

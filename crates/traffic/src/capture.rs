@@ -12,7 +12,7 @@ const UDP: u8 = 17;
 /// RFC 3692: reserved for experiments. The coding layer's packets are not an Internet protocol.
 const EXPERIMENT: u8 = 253;
 /// The destination port, that of iperf; the source port identifies the flow.
-const SERVER_PORT: u16 = 5001;
+pub const SERVER_PORT: u16 = 5001;
 /// The first dynamic port (RFC 6335 §6).
 const CLIENT_PORTS: u16 = 49_152;
 /// The shift that SYNs announce, Linux's for a receive buffer of 6 MB (RFC 7323 §2.2).
@@ -24,7 +24,7 @@ impl Flows {
         let Some(flow) = self.flows().get(packet.flow.index()) else {
             return TransportHeader::default();
         };
-        let client = CLIENT_PORTS + (packet.flow.0 % u32::from(u16::MAX - CLIENT_PORTS)) as u16;
+        let client = client_port(packet.flow.0);
         let ports = if packet.reverse {
             [SERVER_PORT, client]
         } else {
@@ -44,6 +44,7 @@ impl Flows {
                     header: udp_header(ports, packet.size_bytes - IPV4_HEADER_BYTES),
                 };
             }
+            TransportSpec::External => return self.header_outside(id),
             TransportSpec::Tcp(config) => (config, self.segments().plain(id, false)),
             TransportSpec::CodedTcp(config, _) => (config, self.segments().plain(id, true)),
         };
@@ -58,6 +59,11 @@ impl Flows {
             },
         }
     }
+}
+
+/// The source port of a flow.
+pub fn client_port(flow: u32) -> u16 {
+    CLIENT_PORTS + (flow % u32::from(u16::MAX - CLIENT_PORTS)) as u16
 }
 
 /// RFC 768; the checksum is left at zero.

@@ -1,5 +1,7 @@
 //! All flows of a run behind one [`Application`].
 
+use std::collections::BTreeMap;
+
 use backlane_engine::{EventQueue, Streams, TimerId, prefetch, prefetch_start};
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use backlane_net::{
@@ -8,7 +10,9 @@ use backlane_net::{
 use backlane_tcp::Segment;
 use backlane_units::{Duration, SimTime};
 
+use crate::capture::client_port;
 use crate::delivery::Delivery;
+use crate::external::{Datagram, Datagrams, Ends, ExternalFlow, Reported, arrive};
 use crate::reordering::Reordering;
 use crate::spec::{FlowSpec, Start, TransportSpec};
 use crate::tcp_flow::{Segments, TcpFlow};
@@ -51,6 +55,8 @@ pub enum Transport {
     Tcp(Box<TcpFlow>),
     /// UDP.
     Udp(Box<UdpFlow>),
+    /// Packets between hosts outside the simulation.
+    External(Box<ExternalFlow>),
 }
 
 impl Flow {
@@ -65,6 +71,10 @@ impl Flow {
                 let headers = u64::from(UDP_HEADER_BYTES + IPV4_HEADER_BYTES);
                 self.delivery.bytes - self.delivery.packets * headers
             }
+            TransportSpec::External => match &self.transport {
+                Some(Transport::External(flow)) => flow.delivered_bytes,
+                _ => 0,
+            },
         }
     }
 
@@ -97,6 +107,11 @@ impl Flow {
         }
     }
 
+    /// Whether its ends are outside the simulation.
+    pub fn is_outside(&self) -> bool {
+        matches!(self.spec.transport, TransportSpec::External)
+    }
+
     /// Whether it begins when the flow before it ends.
     pub fn waits(spec: &FlowSpec) -> bool {
         matches!(spec.start, Start::AfterPrevious(_))
@@ -120,6 +135,20 @@ pub struct Flows {
     any_finite: bool,
     /// Finite flows that have ended since the last [`Flows::take_ended`].
     ended: Vec<u32>,
+    outside: Outside,
+}
+
+/// What flows between hosts outside need.
+#[derive(Default)]
+struct Outside {
+    /// The bytes of packets under way.
+    datagrams: Datagrams,
+    /// What has reached hosts outside since the last [`Flows::take_arrived`].
+    arrived: Vec<(NodeId, Box<[u8]>)>,
+    /// The flow of each connection, by its ends in ascending order.
+    flow_of: BTreeMap<Ends, u32>,
+    /// Connections of each pair of hosts, in ascending order.
+    connections: BTreeMap<[NodeId; 2], usize>,
 }
 
 impl Flows {
@@ -177,7 +206,127 @@ impl Flows {
             unfinished,
             any_finite: unfinished > 0,
             ended: Vec::new(),
+            outside: Outside::default(),
         }
+    }
+
+    /// The host `from` outside the simulation sends an IPv4 datagram, as Ethernet would carry it. It
+    /// belongs to the external flow between its two hosts; of several, to the one that
+    /// [`client_port`] names, or else each takes a connection in turn. False if it was refused: it
+    /// is no complete datagram of IPv4, not from that host's address, or no external flow leads to
+    /// its destination. `address` is that of a node.
+    pub fn inject(
+        &mut self,
+        context: &mut HostContext<'_>,
+        from: NodeId,
+        bytes: &[u8],
+        address: impl Fn(NodeId) -> u32,
+    ) -> bool {
+        let Some(datagram) = Datagram::read(bytes) else {
+            return false;
+        };
+        if address(from) != datagram.addresses[0] {
+            return false;
+        }
+        let Some(number) = self.flow_outside(from, &datagram, address) else {
+            return false;
+        };
+        let flow = &mut self.all[number as usize];
+        let reverse = flow.spec.source != from;
+        let to = if reverse {
+            flow.spec.source
+        } else {
+            flow.spec.destination
+        };
+        let Transport::External(external) = flow
+            .transport
+            .get_or_insert_with(|| Transport::External(Box::default()))
+        else {
+            return false;
+        };
+        let packet = Packet {
+            reverse,
+            ttl: datagram.ttl,
+            ecn: datagram.ecn,
+            sequence: external.send(reverse, &datagram, context.now()),
+            ..Packet::new(FlowId(number), from, to, bytes.len() as u32)
+        };
+        let id = context.send(packet);
+        self.outside.datagrams.store(id, bytes.into());
+        true
+    }
+
+    /// The external flow of a datagram that the host `from` sends.
+    fn flow_outside(
+        &mut self,
+        from: NodeId,
+        datagram: &Datagram<'_>,
+        address: impl Fn(NodeId) -> u32,
+    ) -> Option<u32> {
+        let mut ends = datagram.ends(false);
+        ends.sort_unstable();
+        if let Some(&flow) = self.outside.flow_of.get(&ends) {
+            return Some(flow);
+        }
+        let leads = |flow: &Flow| {
+            let [a, b] = [flow.spec.source, flow.spec.destination];
+            let is_external = matches!(flow.spec.transport, TransportSpec::External);
+            let peer = if a == from { b } else { a };
+            let is_between = (a == from || b == from) && address(peer) == datagram.addresses[1];
+            is_external && is_between
+        };
+        let numbered = (0..).zip(&self.all);
+        let flows: Vec<u32> = numbered
+            .filter(|(_, flow)| leads(flow))
+            .map(|(number, _)| number)
+            .collect();
+        let named = |flow: &&u32| datagram.ports.contains(&client_port(**flow));
+        let flow = match flows.iter().find(named) {
+            Some(&flow) => flow,
+            None => {
+                let spec = &self.all[*flows.first()? as usize].spec;
+                let mut pair = [spec.source, spec.destination];
+                pair.sort_unstable();
+                let before = self.outside.connections.entry(pair).or_default();
+                *before += 1;
+                flows[(*before - 1) % flows.len()]
+            }
+        };
+        self.outside.flow_of.insert(ends, flow);
+        Some(flow)
+    }
+
+    /// The datagrams that have reached hosts outside since the last call, in order.
+    pub fn take_arrived(&mut self) -> Vec<(NodeId, Box<[u8]>)> {
+        std::mem::take(&mut self.outside.arrived)
+    }
+
+    /// The sender of an external flow reports its state.
+    pub fn report(&mut self, number: u32, reported: Reported) {
+        if let Some(flow) = self.all.get_mut(number as usize)
+            && let Some(Transport::External(external)) = &mut flow.transport
+        {
+            external.reported = Some(reported);
+        }
+    }
+
+    /// The sender of an external flow has given up.
+    pub fn give_up(&mut self, number: u32) {
+        let index = number as usize;
+        if let Some(flow) = self.all.get_mut(index)
+            && flow.finished.is_none()
+        {
+            flow.failed = true;
+            if flow.spec.size_bytes.is_some() {
+                self.note_end(index);
+            }
+        }
+    }
+
+    /// The transport header of a packet of an external flow.
+    pub(crate) fn header_outside(&self, id: PacketId) -> TransportHeader {
+        let datagram = self.outside.datagrams.get(id).and_then(Datagram::read);
+        datagram.map_or_else(TransportHeader::default, |datagram| datagram.header())
     }
 
     /// The finite flows that have finished or failed since the last call, or that never start. In a
@@ -343,6 +492,16 @@ impl Application for Flows {
                     &flow.spec,
                 );
             }
+            Some(Transport::External(external)) => {
+                if let Some(mut bytes) = self.outside.datagrams.take(id) {
+                    let packet = context.packet(id);
+                    if let Some(datagram) = Datagram::read(&bytes) {
+                        external.arrive(packet.reverse, &datagram, context.now());
+                    }
+                    arrive(&mut bytes, packet);
+                    self.outside.arrived.push((packet.destination, bytes));
+                }
+            }
             Some(Transport::Udp(_)) | None => {}
         }
         if at_destination && flow.first_byte.is_none() && flow.delivered_bytes() > 0 {
@@ -360,6 +519,10 @@ impl Application for Flows {
 
     fn on_duplicate(&mut self, id: PacketId, copy: PacketId) {
         self.segments.copy(id, copy);
+        if let Some(datagram) = self.outside.datagrams.get(id) {
+            let datagram = datagram.into();
+            self.outside.datagrams.store(copy, datagram);
+        }
     }
 
     fn on_source_drop(&mut self, context: &mut HostContext<'_>, packet: &Packet) {
@@ -452,6 +615,12 @@ impl Application for Flows {
                     flow.transport = Some(Transport::Udp(udp));
                     is_cut_short
                 }
+                // Its packets come from outside, and may have begun to.
+                TransportSpec::External => {
+                    flow.transport
+                        .get_or_insert_with(|| Transport::External(Box::default()));
+                    false
+                }
             },
             (STOP, Some(Transport::Tcp(tcp))) => {
                 let cut_short = tcp.stop();
@@ -473,7 +642,7 @@ impl Application for Flows {
                 }
                 udp.is_cut_short()
             }
-            (_, None) => false,
+            (_, Some(Transport::External(_)) | None) => false,
         };
         if ended && !flow.failed {
             flow.failed = true;

@@ -49,6 +49,10 @@ pub enum TransportSpec {
     Udp(UdpConfig),
     /// UDP from a source that the program provides.
     Source(Arc<dyn SourceFactory>),
+    /// What the two hosts send each other from outside the simulation ([`Flows::inject`]).
+    ///
+    /// [`Flows::inject`]: crate::Flows::inject
+    External,
 }
 
 /// A load over UDP.

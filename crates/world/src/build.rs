@@ -11,7 +11,7 @@ use backlane_net::{
     Simulation,
 };
 use backlane_param::Params;
-use backlane_scenario::model::{End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Wire};
+use backlane_scenario::model::{End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Stack, Wire};
 use backlane_tcp::congestion::Custom;
 use backlane_tcp::{self as tcp, CongestionControlConfig, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};
@@ -254,6 +254,8 @@ impl Builder<'_> {
         } else if !self.controls.is_empty() || self.instead.is_some() || !self.media.is_empty() {
             // A program's own controls, and technologies of its own.
             Err(Whole::Models)
+        } else if (specs.iter()).any(|spec| matches!(spec.transport, TransportSpec::External)) {
+            Err(Whole::Outside)
         } else if let Some(whole) = whole(self.models, self.scenario) {
             Err(whole)
         } else {
@@ -631,6 +633,7 @@ impl Builder<'_> {
                     ..tcp::Config::read(values)?
                 };
                 let transport = match &self.scenario.coding {
+                    _ if group.stack != Stack::Model => TransportSpec::External,
                     Some(coding) => TransportSpec::CodedTcp(config, CodingConfig::read(coding)?),
                     None => TransportSpec::Tcp(config),
                 };

@@ -169,7 +169,7 @@ impl Files {
     }
 }
 
-fn address(node: NodeId) -> u32 {
+pub(crate) fn address(node: NodeId) -> u32 {
     (10 << 24) | (node.0 & 0x00ff_ffff)
 }
 

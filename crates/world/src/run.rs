@@ -1,5 +1,6 @@
 //! A run: time moves from sample to sample and from failure to failure until all is done.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -16,6 +17,7 @@ use crate::models::Models;
 use crate::outcome::busiest::Busiest;
 use crate::outcome::carried::Carried;
 use crate::outcome::{Ended, Outcome};
+use crate::outside::Outside;
 use crate::regions::{Others, Team};
 use crate::sink::{SERIES_ROWS, Sink};
 use crate::world::World;
@@ -57,6 +59,13 @@ impl Models {
     pub fn run(&self, scenario: &Scenario, seed: u64) -> Result<Outcome, RunError> {
         let run = || {
             let world = World::with_models(self, scenario, seed, None)?;
+            if let Some(flow) = world.outside_flows().first() {
+                let message = format!(
+                    "flow {} has its ends outside the simulation: use World::run_beside",
+                    flow.name
+                );
+                return Err(BuildError(message));
+            }
             world
                 .run(|_, _| Ok(()))
                 .map_err(|interrupt| BuildError(interrupt.to_string()))
@@ -92,7 +101,31 @@ impl World {
     /// # Errors
     /// [`Interrupt`], if `watch` or `sink` returned it.
     pub fn run_into(
+        self,
+        watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+        sink: Option<&mut dyn Sink>,
+    ) -> Result<(Outcome, std::time::Duration), Interrupt> {
+        self.run_with(None, watch, sink)
+    }
+
+    /// As [`World::run_into`], on one thread, beside what has the ends of
+    /// [`World::outside_flows`].
+    ///
+    /// # Errors
+    /// [`Interrupt`], if `outside`, `watch` or `sink` returned it.
+    pub fn run_beside(
+        self,
+        outside: &mut dyn Outside,
+        watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+        sink: Option<&mut dyn Sink>,
+    ) -> Result<Outcome, Interrupt> {
+        let (outcome, _) = self.run_with(Some(outside), watch, sink)?;
+        Ok(outcome)
+    }
+
+    fn run_with(
         mut self,
+        outside: Option<&mut dyn Outside>,
         mut watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
         mut sink: Option<&mut dyn Sink>,
     ) -> Result<(Outcome, std::time::Duration), Interrupt> {
@@ -101,8 +134,12 @@ impl World {
         let others = self.others.take();
         let mut passage = Passage::of(&mut self);
         let end = SimTime::MAX;
+        let alone = match outside {
+            None => Team::Alone,
+            Some(outside) => Team::Beside(RefCell::new(outside)),
+        };
         let ended = guard::timed(&mut self, now, |world| match &others {
-            None => world.pass_time(&mut passage, end, &Team::Alone, watch, &mut sink),
+            None => world.pass_time(&mut passage, end, &alone, watch, &mut sink),
             Some(others) => {
                 others.lead_by(|team| world.pass_time(&mut passage, end, team, watch, &mut sink))
             }

@@ -148,7 +148,7 @@ impl Stepped {
         let flow = self.world.simulation.application.flows().get(index)?;
         let config = match &flow.spec.transport {
             TransportSpec::Tcp(config) | TransportSpec::CodedTcp(config, _) => Some(config),
-            TransportSpec::Udp(_) | TransportSpec::Source(_) => None,
+            TransportSpec::Udp(_) | TransportSpec::Source(_) | TransportSpec::External => None,
         };
         let tcp = match (&flow.transport, config) {
             (Some(Transport::Tcp(tcp)), Some(config)) => {

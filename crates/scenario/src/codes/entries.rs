@@ -796,4 +796,21 @@ pub(crate) const ENTRIES: &[Entry] = &[
          this share of the best count as none.",
         Some("[compare]\nequal_within = \"5\""),
     ),
+    entry(
+        Code::BadStack,
+        "S158",
+        "A flow asks for what its stack cannot do",
+        "With `stack = \"linux\"` or \"external\" the ends of a flow run outside the simulation. Such \
+         flows have no `gap`, no network coding and no congestion control in Python; an external \
+         flow has no size, since the programs that use it decide how much they send.",
+        Some("[[flow]]\nkind = \"transfer\"\nstack = \"external\"\nsize = \"1 MB\""),
+    ),
+    entry(
+        Code::BadSysctl,
+        "S159",
+        "The section [linux] cannot be understood",
+        "`kernel` is a version or a name of letters, digits and . _ - +. A setting in `sysctl` is a \
+         name with dots below /proc/sys, an equals sign and a value.",
+        Some("[linux]\nsysctl = [\"net.ipv4.tcp_sack\"]"),
+    ),
 ];

@@ -107,6 +107,8 @@ pub(crate) enum Code {
     FlowRate,
     NotSwept,
     BadMargin,
+    BadStack,
+    BadSysctl,
 }
 
 /// What is known of a code.

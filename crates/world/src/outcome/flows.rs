@@ -168,6 +168,20 @@ fn of_sender(world: &World, flow: &Flow) -> FlowRow {
             segments_sent: Some(udp.packets_sent),
             ..FlowRow::default()
         },
+        Some(Transport::External(external)) => FlowRow {
+            packets_sent: external.packets_sent(),
+            segments_sent: Some(external.segments_sent),
+            retransmits: Some(external.retransmits),
+            rtt_min_s: external.rtt_min().map(Duration::as_secs_f64),
+            rtt_mean_s: external.rtt.mean_s(),
+            rtt_p50_s: external.rtt.quantile_s(0.5),
+            rtt_p95_s: external.rtt.quantile_s(0.95),
+            spurious_retransmits: external.reported.map(|reported| reported.dsacks),
+            reordering_pkts: external
+                .reported
+                .map(|reported| u64::from(reported.reordering_pkts)),
+            ..FlowRow::default()
+        },
         Some(Transport::Tcp(tcp)) => {
             let statistics = tcp.sender().statistics();
             let exit: Option<SlowStartExit> = statistics.slow_start_exit;

@@ -9,7 +9,7 @@ use backlane_engine::Interrupt;
 use backlane_net::{Link, LinkId};
 use backlane_record::{Rows, Table, table};
 use backlane_scenario::model::Record;
-use backlane_traffic::{Flow, Transport};
+use backlane_traffic::{ExternalFlow, Flow, Transport};
 use backlane_units::{Duration, SimTime};
 
 use crate::infos::{FlowInfo, LinkInfo};
@@ -20,7 +20,7 @@ use crate::sink::Sink;
 
 table! {
     /// One row for each TCP flow and sample of its sender (`series = ["cwnd"]`). Counts are totals
-    /// since the start of the flow.
+    /// since the start of the flow; kernels (`stack = "linux"`) do not report all of them.
     pub(super) struct CwndRow in "series/cwnd" {
         /// Name of the flow.
         entity: String;
@@ -43,15 +43,15 @@ table! {
         /// Segments sent again.
         retransmits: u64;
         /// Duplicate acknowledgments received (RFC 5681 §2).
-        duplicate_acks: u64;
+        duplicate_acks: Option<u64>;
         /// Segments that the receiver reported as received twice (DSACK, RFC 2883).
         spurious_retransmits: u64;
         /// Entries into fast recovery.
-        fast_retransmits: u64;
+        fast_retransmits: Option<u64>;
         /// Retransmission timeouts.
-        rtos: u64;
+        rtos: Option<u64>;
         /// Reductions of the window that were undone.
-        undos: u64;
+        undos: Option<u64>;
     }
 }
 
@@ -138,6 +138,11 @@ impl Sampler {
         }
     }
 
+    /// The interval of series of windows, if there are any.
+    pub(crate) fn windows_every(&self) -> Option<Duration> {
+        (!self.windows.is_empty()).then_some(self.interval)
+    }
+
     /// The instant of the next sample.
     pub(crate) fn next_sample(&self) -> SimTime {
         self.next.unwrap_or(SimTime::MAX)
@@ -167,6 +172,11 @@ impl Sampler {
                 continue;
             }
             let flow = &parts.at(source).application.flows()[*index];
+            if let Some(Transport::External(external)) = &flow.transport {
+                let row = of_outside(external, name, time_s, delivered_bytes);
+                row.into_iter().for_each(|row| self.cwnd.push(row));
+                continue;
+            }
             let Some(Transport::Tcp(tcp)) = &flow.transport else {
                 continue;
             };
@@ -184,11 +194,11 @@ impl Sampler {
                 reordering_pkts: u64::from(readings.reordering_pkts),
                 segments_sent: statistics.segments_sent,
                 retransmits: statistics.retransmits,
-                duplicate_acks: statistics.duplicate_acks,
+                duplicate_acks: Some(statistics.duplicate_acks),
                 spurious_retransmits: statistics.spurious_retransmits,
-                fast_retransmits: statistics.fast_retransmits,
-                rtos: statistics.rtos,
-                undos: statistics.undos,
+                fast_retransmits: Some(statistics.fast_retransmits),
+                rtos: Some(statistics.rtos),
+                undos: Some(statistics.undos),
             });
         }
         self.radio.sample(parts.first(), time_s);
@@ -249,6 +259,31 @@ impl Sampler {
             ("radio", self.radio.table()),
         ]
     }
+}
+
+/// The state of a sender outside, once it has reported it.
+fn of_outside(
+    flow: &ExternalFlow,
+    entity: &str,
+    time_s: f64,
+    delivered_bytes: u64,
+) -> Option<CwndRow> {
+    let reported = flow.reported?;
+    let ssthresh = reported.ssthresh_pkts;
+    Some(CwndRow {
+        entity: entity.to_owned(),
+        time_s,
+        cwnd_pkts: u64::from(reported.cwnd_pkts),
+        ssthresh_pkts: (ssthresh < 1 << 30).then_some(u64::from(ssthresh)),
+        srtt_s: f64::from(reported.srtt_us) / 1e6,
+        in_flight_pkts: u64::from(reported.in_flight_pkts),
+        delivered_bytes,
+        reordering_pkts: u64::from(reported.reordering_pkts),
+        segments_sent: flow.segments_sent,
+        retransmits: flow.retransmits,
+        spurious_retransmits: reported.dsacks,
+        ..CwndRow::default()
+    })
 }
 
 /// What a link could carry from one instant to another.

@@ -33,6 +33,8 @@ pub(crate) enum Whole {
     Oracle,
     /// Models of a program's own may share what they know.
     Models,
+    /// Flows have their ends outside.
+    Outside,
     /// Captures are in the order of all packets.
     Captures,
     /// A log of all events and draws is in their order.
@@ -62,6 +64,7 @@ impl Whole {
                 "its routers read the queues of others at once (queue_info = \"oracle\")"
             }
             Self::Models => "it uses models that are not Backlane's",
+            Self::Outside => "it has flows with ends outside the simulation",
             Self::Captures => "it captures packets",
             Self::Trace => "its events are logged",
             Self::Short => "it is too short, or the delays between its parts are",

@@ -1,5 +1,6 @@
 //! The threads of a run, and what they run.
 
+use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +15,7 @@ use super::divide::Division;
 use super::gate::BreakOnExit;
 use super::windows::{Span, Windows};
 use crate::failures::Failures;
+use crate::outside::{self, Outside};
 
 /// The CPU time of the calling thread; zero where the target has no such clock.
 fn thread_cpu() -> Duration {
@@ -77,6 +79,8 @@ impl Parts<'_> {
 pub(crate) enum Team<'a> {
     /// The calling thread alone.
     Alone,
+    /// The calling thread, beside something that shares the clock.
+    Beside(RefCell<&'a mut dyn Outside>),
     /// One thread for each region.
     Threads(Threads<'a>),
 }
@@ -125,6 +129,7 @@ impl Team<'_> {
                 }
                 Ok(())
             }
+            Self::Beside(other) => outside::run(other, simulation, until, watch),
             Self::Threads(team) => {
                 let (windows, order) = (team.windows, team.order);
                 order.until_ps.store(until.as_ps(), Ordering::Relaxed);
@@ -147,7 +152,7 @@ impl Team<'_> {
     /// All simulations; `own` is the first.
     pub(crate) fn parts<'a>(&'a self, own: &'a mut Simulation<Flows>) -> Parts<'a> {
         match self {
-            Self::Alone => Parts {
+            Self::Alone | Self::Beside(_) => Parts {
                 own,
                 others: Vec::new(),
                 of_node: None,

@@ -137,6 +137,12 @@ const FLOW_CC: Key = key(
     Optional,
     "In place of that of [tcp]; its parameters stand in its table in [tcp].",
 );
+const STACK: Key = key(
+    "stack",
+    words(&["model", "linux", "external"]),
+    Default("\"model\""),
+    "What the two hosts run: the model of TCP; a Linux kernel each, in simulated time, whose options are in [linux]; or the programs of a `backlane emulate`, whose packets between the two hosts travel as this flow.",
+);
 const UDP_SIZE: Key = key(
     "size",
     Kind::OrWord("endless", &SIZE),
@@ -214,6 +220,7 @@ pub(crate) static FLOW: Section = Section {
                     TCP_SIZE,
                     GAP,
                     FLOW_CC,
+                    STACK,
                 ],
             },
             Variant {
@@ -227,13 +234,14 @@ pub(crate) static FLOW: Section = Section {
                     TCP_SIZE,
                     GAP,
                     FLOW_CC,
+                    STACK,
                 ],
             },
             Variant {
                 rules: None,
                 name: "transfer",
                 doc: "TCP between any nodes.",
-                keys: &[FROM, TO, DRAWN, TCP_SIZE, GAP, FLOW_CC],
+                keys: &[FROM, TO, DRAWN, TCP_SIZE, GAP, FLOW_CC, STACK],
             },
             Variant {
                 rules: None,
@@ -286,6 +294,37 @@ pub(crate) static FLOW: Section = Section {
             },
         ],
     }),
+};
+
+/// The kernels of hosts whose flows have `stack = "linux"`.
+pub(crate) static LINUX: Section = Section {
+    rules: None,
+    noun: "linux",
+    doc: "The kernels of hosts that have flows with `stack = \"linux\"`, one for each host. Parameters of [tcp] do not apply to them.",
+    tag: None,
+    keys: &[
+        key(
+            "kernel",
+            Kind::Text,
+            Default("\"6.1\""),
+            "Which kernel: the version or the name under which `backlane linux build` has built it.",
+        ),
+        key(
+            "sysctl",
+            Kind::List(&Kind::Text),
+            Default("[]"),
+            "Settings of the kernels, such as \"net.ipv4.tcp_sack=0\", in this order.",
+        ),
+        key(
+            "memory",
+            Kind::Bytes {
+                min: 64_000_000,
+                max: 16_000_000_000,
+            },
+            Default("\"256 MB\""),
+            "Memory of each kernel, of which the machine gives what is used.",
+        ),
+    ],
 };
 
 /// A node or a link that fails.

@@ -11,7 +11,7 @@ mod network;
 mod radios;
 mod traces;
 
-pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, PYTHON, RECORD, ROUTING};
+pub(crate) use behaviour::{ACCESS, FAILURE, FLOW, LINUX, PYTHON, RECORD, ROUTING};
 pub(crate) use common::{LONGEST_PS, MOST_NODES};
 pub(crate) use network::{GATEWAY, LINK, QUEUE, SERVER, SITE_LINK, SITE_RULE, TOPOLOGY, WIRE};
 pub(crate) use traces::{CHANNEL, TRACE};
@@ -208,6 +208,12 @@ pub(crate) static FILE: Section = Section {
             "The routing protocol of the backhaul.",
         ),
         key("tcp", Kind::Table(&TCP), Filled, "The TCP endpoints."),
+        key(
+            "linux",
+            Kind::Table(&LINUX),
+            Optional,
+            "The kernels of hosts whose flows have `stack = \"linux\"`.",
+        ),
         key(
             "coding",
             Kind::Table(&CODING),

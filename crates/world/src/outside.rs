@@ -1,0 +1,157 @@
+//! What shares the clock with a run: kernels in simulated time, or programs on the wall clock.
+//!
+//! Flows over [`TransportSpec::External`](backlane_traffic::TransportSpec::External) have their ends
+//! there. Before each event of the simulation, the outside may act up to that event's time; what it
+//! sends enters the network at its instant, and what reaches one of its hosts is handed to it at
+//! once. So neither side ever sees the other's past.
+
+use std::cell::RefCell;
+
+use backlane_engine::Interrupt;
+use backlane_net::{NodeId, Simulation};
+use backlane_traffic::{FlowSpec, Flows, Reported};
+use backlane_units::{Duration, SimTime};
+
+use crate::capture;
+use crate::world::World;
+
+/// What is outside of the simulation and shares its clock.
+pub trait Outside {
+    /// The outside acts on its own until [`Door::horizon`], which comes closer as it sends. The
+    /// simulation handles its next event after that.
+    ///
+    /// # Errors
+    /// [`Interrupt`] ends the run; the caller of the run asks the outside for the reason.
+    fn proceed(&mut self, door: &mut Door<'_>) -> Result<(), Interrupt>;
+
+    /// An IPv4 datagram has reached a host at [`Door::now`].
+    ///
+    /// # Errors
+    /// As [`Outside::proceed`].
+    fn receive(
+        &mut self,
+        door: &mut Door<'_>,
+        host: NodeId,
+        datagram: &[u8],
+    ) -> Result<(), Interrupt>;
+}
+
+/// The simulation, as the outside sees it.
+pub struct Door<'a> {
+    simulation: &'a mut Simulation<Flows>,
+    until: SimTime,
+}
+
+impl Door<'_> {
+    /// The simulated time.
+    pub fn now(&self) -> SimTime {
+        self.simulation.events.now()
+    }
+
+    /// How far the outside may act: the time of the simulation's next event, or just after the next
+    /// instant at which the simulation is looked at or changed.
+    pub fn horizon(&mut self) -> SimTime {
+        let after = self.until.saturating_add(Duration::from_nanos(1));
+        let next = self.simulation.events.next_entry();
+        next.map_or(after, |next| next.min(after))
+    }
+
+    /// A host sends an IPv4 datagram at `at`, which is neither before now nor after the horizon.
+    /// False if it was refused ([`Flows::inject`]).
+    pub fn send(&mut self, at: SimTime, host: NodeId, datagram: &[u8]) -> bool {
+        let at = at.min(self.horizon());
+        self.simulation.act(at, host.0, |flows, context| {
+            flows.inject(context, host, datagram, address)
+        })
+    }
+
+    /// The sender of a flow reports its state.
+    pub fn report(&mut self, flow: u32, reported: Reported) {
+        self.simulation.application.report(flow, reported);
+    }
+
+    /// The sender of a flow has given up.
+    pub fn give_up(&mut self, flow: u32) {
+        self.simulation.application.give_up(flow);
+    }
+}
+
+/// The IPv4 address of a node, that of captures: node n has 10.0.0.0 + n.
+pub fn address(node: NodeId) -> u32 {
+    capture::address(node)
+}
+
+/// A flow whose ends are outside.
+#[derive(Clone, Debug)]
+pub struct OutsideFlow {
+    /// Its number.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Its congestion control, by name.
+    pub congestion_control: Option<String>,
+    /// Its ends, size, start and stop.
+    pub spec: FlowSpec,
+}
+
+impl World {
+    /// The flows whose ends are outside, which [`World::run_beside`] needs.
+    pub fn outside_flows(&self) -> Vec<OutsideFlow> {
+        let flows = self.simulation.application.flows().iter();
+        let numbered = (0..).zip(self.flows.iter().zip(flows));
+        let outside = numbered.filter(|(_, (_, flow))| flow.is_outside());
+        outside
+            .map(|(number, (info, flow))| OutsideFlow {
+                number,
+                name: info.name.clone(),
+                congestion_control: info.congestion_control.clone(),
+                spec: flow.spec.clone(),
+            })
+            .collect()
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: NodeId) -> &str {
+        self.nodes.get(node.index()).map_or("", |node| &node.id)
+    }
+
+    /// When the warm-up ends, and the run at the latest.
+    pub fn span(&self) -> [SimTime; 2] {
+        [self.warm_up, self.end]
+    }
+
+    /// The interval of series of windows, if there are any.
+    pub fn windows_every(&self) -> Option<Duration> {
+        self.sampler.windows_every()
+    }
+}
+
+/// Runs the simulation beside the outside until `until`, events of that instant included. `watch` is
+/// called after each event.
+///
+/// # Errors
+/// [`Interrupt`] from either.
+pub(crate) fn run(
+    outside: &RefCell<&mut dyn Outside>,
+    simulation: &mut Simulation<Flows>,
+    until: SimTime,
+    mut watch: impl FnMut(&Simulation<Flows>) -> Result<(), Interrupt>,
+) -> Result<(), Interrupt> {
+    let mut outside = outside.borrow_mut();
+    loop {
+        let mut door = Door { simulation, until };
+        outside.proceed(&mut door)?;
+        let next = simulation.events.next_entry();
+        let Some(next) = next.filter(|&next| next <= until) else {
+            return Ok(());
+        };
+        // A medium may advance the clock only up to here. Without an event, the entry was that of a
+        // timer which has moved.
+        if simulation.step(next) {
+            for (host, datagram) in simulation.application.take_arrived() {
+                outside.receive(&mut Door { simulation, until }, host, &datagram)?;
+            }
+        }
+        watch(simulation)?;
+    }
+}
