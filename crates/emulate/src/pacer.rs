@@ -26,7 +26,7 @@ const LARGEST_BYTES: usize = 65_536;
 /// A simulation, before its next event.
 pub trait Door {
     /// The time of the next event.
-    fn horizon(&self) -> SimTime;
+    fn horizon(&mut self) -> SimTime;
 
     /// A host sends a datagram at `at`, not before the event that fired last. The horizon is not later
     /// than `at` from now on.
@@ -117,10 +117,10 @@ impl<W: Wall> Pacer<W> {
     ///
     /// # Errors
     /// [`Stop`].
-    pub fn proceed(
+    pub fn proceed<D: Door>(
         &mut self,
-        door: &mut impl Door,
-        mut ask: impl FnMut(SimTime, bool) -> bool,
+        door: &mut D,
+        mut ask: impl FnMut(&mut Self, &mut D, SimTime, bool) -> bool,
     ) -> Result<(), Stop> {
         if door.horizon() < self.from {
             return Ok(());
@@ -131,12 +131,13 @@ impl<W: Wall> Pacer<W> {
             let is_due = now >= horizon;
             if now.saturating_since(self.asked) >= ASK_EVERY {
                 self.asked = now;
-                if !ask(now, false) {
+                if !ask(self, door, now, false) {
                     return Err(Stop::Asked);
                 }
             }
             if !is_due || now.saturating_since(self.looked) >= READ_EVERY {
-                let time = horizon.saturating_since(now).min(ASK_EVERY);
+                let until = horizon.min(self.asked.saturating_add(ASK_EVERY));
+                let time = until.saturating_since(now);
                 self.wall
                     .wait(time, &mut self.ready)
                     .map_err(Stop::Failed)?;
@@ -146,7 +147,7 @@ impl<W: Wall> Pacer<W> {
             if is_due {
                 let late = now.saturating_since(horizon);
                 let since = now.saturating_since(self.from);
-                if self.lateness.note_event(since, late) && !ask(now, true) {
+                if self.lateness.note_event(since, late) && !ask(self, door, now, true) {
                     return Err(Stop::Asked);
                 }
                 return Ok(());
@@ -186,6 +187,11 @@ impl<W: Wall> Pacer<W> {
         let now = self.wall.now();
         let began = *self.began.get_or_insert(now);
         self.from.saturating_add(now.saturating_sub(began))
+    }
+
+    /// The instant at which the caller was asked last.
+    pub fn asked(&self) -> SimTime {
+        self.asked
     }
 
     /// Datagrams so far.
@@ -290,7 +296,7 @@ mod tests {
             let mut warnings = 0;
             self.ticks.push_back(end);
             loop {
-                pacer.proceed(self, |_, warns| {
+                pacer.proceed(self, |_, _, _, warns| {
                     warnings += u32::from(warns);
                     true
                 })?;
@@ -310,7 +316,7 @@ mod tests {
     }
 
     impl Door for Pipe {
-        fn horizon(&self) -> SimTime {
+        fn horizon(&mut self) -> SimTime {
             let arrival = self.arrivals.front().map_or(SimTime::MAX, |next| next.0);
             arrival.min(self.ticks.front().copied().unwrap_or(SimTime::MAX))
         }
@@ -404,7 +410,7 @@ mod tests {
         let mut pipe = Pipe::new(1);
         pipe.ticks.push_back(SimTime::MAX);
         let mut asked = Vec::new();
-        let stopped = pacer.proceed(&mut pipe, |now, _| {
+        let stopped = pacer.proceed(&mut pipe, |_, _, now, _| {
             asked.push(now);
             asked.len() < 3
         });
