@@ -1,0 +1,205 @@
+"""An emulation: its namespaces, the simulation between them, and what it measures.
+
+The simulation runs in a thread of its own without the interpreter's lock, so that a view or a
+command of the main thread does not make deliveries late.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from backlane import native, single
+from backlane.emulate import namespaces, state
+from backlane.errors import BacklaneError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from backlane._native import EmulationView, RunResult
+    from backlane.emulate.namespaces import Host
+    from backlane.results import Results
+    from backlane.run_files import RunFiles
+    from backlane.single import Work
+
+RUN = "BACKLANE_RUN"
+"""The variable that names the emulation to a command."""
+_LOOK_EVERY_S = 0.1
+_PATIENCE_S = 5.0
+
+
+class Session:
+    """The hosts of an emulation, from `with` on.
+
+    Args:
+        work: the run.
+
+    Raises:
+        BacklaneError: R121 when the scenario has no external flow, R122, R123.
+        RunError: when the network cannot be built.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._emulator = native.module().Emulator(work.cell.resolved, work.run.seed)
+        if not self._emulator.hosts:
+            raise BacklaneError(
+                "R121", "no flow of the scenario is external", None,
+                'give a TCP flow stack = "external" and size = "endless"',
+            )  # fmt: skip
+        self.run = secrets.token_hex(3)
+        self.hosts: list[Host] = []
+        self.links: list[tuple[str, str]] = self._emulator.links
+        self.warm_up_s: float = self._emulator.warm_up_s
+        self.end_s: float = self._emulator.end_s
+        self._emulation: state.Emulation | None = None
+
+    def __enter__(self) -> Session:
+        hosts = namespaces.hosts(self.run, self._emulator.hosts)
+        self._emulation = state.note(self.run, self._work.plan.name, hosts, os.getpid())
+        try:
+            for number, host in enumerate(hosts):
+                namespaces.create(host, hosts)
+                try:
+                    device = self._emulator.open(number, str(host.path))
+                except OSError as error:
+                    raise BacklaneError(
+                        "R123", f"the system refuses the device of {host.name!r}: {error}", None,
+                        "see `backlane explain R123`",
+                    ) from error  # fmt: skip
+                namespaces.configure(host, device)
+        except BaseException:
+            state.clear(self._emulation)
+            raise
+        self.hosts = hosts
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._emulator.close()
+        if self._emulation is not None:
+            state.clear(self._emulation)
+
+    def carry_out(
+        self,
+        folder: Path,
+        overrides: Sequence[tuple[str, str]],
+        words: Sequence[str],
+        look: Callable[[EmulationView], None],
+        stdout: int | None = None,
+    ) -> tuple[Results, int | None]:
+        """Let the clock run, and write a results folder at the end.
+
+        The end is that of the scenario's duration, of the command, or Ctrl-C.
+
+        Args:
+            folder: the results folder.
+            overrides: (key, value) pairs that replaced values of the file.
+            words: a command that is executed on this machine meanwhile.
+            look: called ten times a second.
+            stdout: a descriptor for the output of the command, in place of this process's.
+
+        Returns:
+            The results, and the exit code of the command, if it has ended.
+
+        Raises:
+            RunError: when a model failed.
+            BacklaneError: as for `single.write`; R003 when the command cannot be executed.
+        """
+        codes: list[int | None] = [None]
+
+        def execute(files: RunFiles) -> tuple[RunResult, dict[str, Any]]:
+            result, codes[0] = self._pass_time(files, words, look, stdout)
+            return result, {"emulation": self._summary()}
+
+        results = single.write(self._work, folder, execute, overrides)
+        return results, codes[0]
+
+    def _pass_time(
+        self,
+        files: RunFiles,
+        words: Sequence[str],
+        look: Callable[[EmulationView], None],
+        stdout: int | None,
+    ) -> tuple[RunResult, int | None]:
+        emulator = self._emulator
+        done: list[RunResult] = []
+        failed: list[BaseException] = []
+
+        # An interrupted `Thread.join` with a limit counts the thread as ended (until Python 3.13).
+        over = threading.Event()
+
+        def work() -> None:
+            try:
+                done.append(emulator.run(files))
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                over.set()
+
+        thread = threading.Thread(target=work, name="emulation")
+        process: subprocess.Popen[bytes] | None = None
+        thread.start()
+        try:
+            if words:
+                process = self._start(words, stdout)
+            while not over.wait(_LOOK_EVERY_S):
+                if process is not None and process.poll() is not None:
+                    emulator.stop()
+                look(emulator.view())
+        except KeyboardInterrupt:
+            # The usual end of an emulation: what it has measured is kept.
+            pass
+        finally:
+            emulator.stop()
+            over.wait()
+            if process is not None:
+                _end(process)
+        if failed:
+            raise failed[0]
+        return done[0], None if process is None else process.returncode
+
+    def _start(self, words: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(list(words), stdout=stdout, env={**os.environ, RUN: self.run})
+        except OSError as error:
+            raise BacklaneError(
+                "R003", f"the command cannot be executed: {error.strerror}", words[0],
+                "give the path of a program",
+            ) from error  # fmt: skip
+
+    def _summary(self) -> dict[str, Any]:
+        """What the emulation measured of itself, for the manifest."""
+        found: dict[str, Any] = self._emulator.summary()
+        return {"run": self.run, "hosts": {host.name: host.address for host in self.hosts}} | found
+
+    def left_over(self) -> list[tuple[Host, int, str]]:
+        """Processes that are in the namespaces: host, number, name."""
+        return [
+            (host, pid, name)
+            for host in self.hosts
+            for pid, name in namespaces.processes(host.namespace)
+        ]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command that goes on: first by SIGTERM."""
+    for end in (process.terminate, process.kill):
+        if process.poll() is not None:
+            return
+        end()
+        deadline = time.monotonic() + _PATIENCE_S
+        while process.poll() is None and time.monotonic() < deadline:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_EVERY_S)
