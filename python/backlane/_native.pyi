@@ -615,4 +615,4 @@ class Emulator:
     def summary(self) -> dict[str, Any]:
         """What the emulation measured of itself so far, for a manifest."""
     def close(self) -> None:
-        """Close the devices of an emulation that has not run."""
+        """Close the devices of an emulation that does not run; their interfaces vanish."""

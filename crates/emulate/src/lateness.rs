@@ -5,6 +5,9 @@ use backlane_units::Duration;
 
 /// A delivery, or an event of the simulation, later than this is late.
 pub const LATE: Duration = Duration::from_millis(10);
+/// A model that was late is in time again when an event is at most this late: one whose input is held
+/// back stays near [`LATE`].
+pub const IN_TIME: Duration = Duration::from_millis(1);
 /// A model that is late for longer than this does not keep up.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -16,7 +19,7 @@ pub const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Lateness {
     deliveries: Histogram,
     late_deliveries: u64,
-    /// When the present period began in which every event was late.
+    /// When the present period began in which the model was late.
     late_since: Option<Duration>,
     /// The end of the last late event, and whether the present period was counted.
     behind: bool,
@@ -39,16 +42,21 @@ impl Lateness {
     }
 
     /// An event was handled at the wall clock's `now`, `late` after its simulated time. True if the
-    /// model has now been late by more than [`LATE`] for longer than [`PATIENCE`]: once for each such
-    /// period.
+    /// model has now been late for longer than [`PATIENCE`]: once for each such period, which begins
+    /// with an event later than [`LATE`] and ends with one no later than [`IN_TIME`].
     pub fn note_event(&mut self, now: Duration, late: Duration) -> bool {
         self.worst = self.worst.max(late);
-        if late <= LATE {
+        if late <= IN_TIME {
             self.late_since = None;
             self.behind = false;
             return false;
         }
-        let since = *self.late_since.get_or_insert(now);
+        if late > LATE && self.late_since.is_none() {
+            self.late_since = Some(now);
+        }
+        let Some(since) = self.late_since else {
+            return false;
+        };
         let begins = !self.behind && now.saturating_sub(since) > PATIENCE;
         if begins {
             self.behind = true;
@@ -119,11 +127,28 @@ mod tests {
         let mut lateness = Lateness::new();
         let mut warnings = 0;
         for at in 0..4000 {
-            let late = if at == 2000 { ms(10) } else { ms(11) };
+            let late = if at == 2000 { ms(1) } else { ms(11) };
             warnings += u32::from(lateness.note_event(ms(at), late));
         }
         assert_eq!(warnings, 2);
         assert_eq!(lateness.behind(), (2, ms(1999 + 1998)));
+    }
+
+    /// The input of a model that cannot keep up is held back, so that it swings around the threshold.
+    #[test]
+    fn a_model_that_swings_around_the_threshold_does_not_keep_up() {
+        let mut lateness = Lateness::new();
+        let late = |at: u64| if at % 2 == 0 { ms(11) } else { ms(9) };
+        let warned: Vec<u64> = (0..3000)
+            .filter(|&at| lateness.note_event(ms(at), late(at)))
+            .collect();
+        assert_eq!(warned, [1001]);
+    }
+
+    #[test]
+    fn events_that_are_never_late_are_no_period() {
+        let mut lateness = Lateness::new();
+        assert!(!(0..3000).any(|at| lateness.note_event(ms(at), ms(10))));
     }
 
     #[test]

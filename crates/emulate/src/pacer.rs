@@ -6,16 +6,20 @@
 //! ([`Pacer::deliver`]): the event that caused it was due.
 //!
 //! A simulation that is behind the wall clock handles its events without a pause. Devices are then
-//! read every [`READ_EVERY`], so that a load of events cannot hold input back for longer.
+//! read every [`READ_EVERY`], so that a load of events cannot hold input back for longer; and every
+//! [`READ_LATE_EVERY`] once it is late, so that a load of packets cannot make it later and later. What
+//! hosts send meanwhile waits in their interfaces, which may drop it.
 
 use std::io;
 
 use backlane_units::{Duration, SimTime};
 
-use crate::lateness::Lateness;
+use crate::lateness::{LATE, Lateness};
 
 /// Devices are read at least this often while events are due without a pause.
 pub const READ_EVERY: Duration = Duration::from_micros(200);
+/// Devices are read this often while the simulation is late: up to 32 000 packets a second of each.
+pub const READ_LATE_EVERY: Duration = Duration::from_millis(2);
 /// The caller is asked this often whether to go on.
 pub const ASK_EVERY: Duration = Duration::from_millis(50);
 /// Datagrams that are read from a device before the next device, and before the next event.
@@ -135,7 +139,13 @@ impl<W: Wall> Pacer<W> {
                     return Err(Stop::Asked);
                 }
             }
-            if !is_due || now.saturating_since(self.looked) >= READ_EVERY {
+            let late = now.saturating_since(horizon);
+            let read_every = if late > LATE {
+                READ_LATE_EVERY
+            } else {
+                READ_EVERY
+            };
+            if !is_due || now.saturating_since(self.looked) >= read_every {
                 let until = horizon.min(self.asked.saturating_add(ASK_EVERY));
                 let time = until.saturating_since(now);
                 self.wall
@@ -145,7 +155,6 @@ impl<W: Wall> Pacer<W> {
                 self.looked = self.instant();
             }
             if is_due {
-                let late = now.saturating_since(horizon);
                 let since = now.saturating_since(self.from);
                 if self.lateness.note_event(since, late) && !ask(self, door, now, true) {
                     return Err(Stop::Asked);
@@ -229,6 +238,8 @@ mod tests {
         written: Vec<(Duration, usize, Vec<u8>)>,
         waits: usize,
         is_down: bool,
+        /// Host 0 always has a datagram more, and each takes this time to read.
+        floods: Option<Duration>,
     }
 
     impl Wall for Script {
@@ -240,6 +251,10 @@ mod tests {
         fn wait(&mut self, time: Duration, ready: &mut Vec<usize>) -> io::Result<()> {
             self.waits += 1;
             ready.clear();
+            if self.floods.is_some() {
+                ready.push(0);
+                return Ok(());
+            }
             let until = self.now.saturating_add(time);
             match self.sends.front() {
                 Some(&(sent, host, _)) if sent <= until => {
@@ -253,6 +268,10 @@ mod tests {
         }
 
         fn read(&mut self, host: usize, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+            if let Some(cost) = self.floods {
+                self.now = self.now.saturating_add(cost);
+                return Ok(Some(100));
+            }
             let now = self.now;
             let next = self.sends.front();
             if !next.is_some_and(|&(sent, from, _)| sent <= now && from == host) {
@@ -402,6 +421,22 @@ mod tests {
         assert!(pacer.lateness().worst() > ms(1000));
         let read_at = pipe.sent[0].saturating_since(at(1500));
         assert!(read_at < ms(10), "{read_at:?}");
+    }
+
+    /// An event takes ten times as long as reading its packet. If reading came first, the simulation
+    /// would be most of two seconds late in the end.
+    #[test]
+    fn a_flood_of_packets_makes_the_model_no_later_than_it_must_be() {
+        let script = Script {
+            cost: Duration::from_micros(10),
+            floods: Some(Duration::from_micros(1)),
+            ..Script::default()
+        };
+        let mut pacer = Pacer::new(script, SimTime::ZERO);
+        let warnings = Pipe::new(1).run(&mut pacer, at(2000)).unwrap();
+        let worst = pacer.lateness().worst();
+        assert!(worst > LATE && worst < ms(30), "{worst:?}");
+        assert_eq!(warnings, 1);
     }
 
     #[test]

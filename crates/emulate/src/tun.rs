@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -48,14 +49,15 @@ pub fn open(namespace: &Path) -> io::Result<File> {
 /// The devices of the hosts, with the monotonic clock of the machine.
 #[derive(Debug)]
 pub struct Tuns {
-    devices: Vec<File>,
+    devices: Vec<Arc<File>>,
     start: Instant,
 }
 
 impl Tuns {
-    /// The devices by the numbers of their hosts, with interfaces. Sleeps of the calling thread end as
+    /// The devices by the numbers of their hosts, with interfaces, which exist as long as the device is
+    /// open. Sleeps of the calling thread end as
     /// exactly as the kernel's timers permit from now on (`PR_SET_TIMERSLACK`).
-    pub fn new(devices: Vec<File>) -> Self {
+    pub fn new(devices: Vec<Arc<File>>) -> Self {
         // Without it, sleeps end up to 50 us late.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         Self {
@@ -98,7 +100,7 @@ impl Wall for Tuns {
     }
 
     fn read(&mut self, host: usize, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match (&self.devices[host]).read(buffer) {
+        match (&*self.devices[host]).read(buffer) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error)
                 if matches!(
@@ -113,7 +115,7 @@ impl Wall for Tuns {
     }
 
     fn write(&mut self, host: usize, datagram: &[u8]) -> io::Result<()> {
-        (&self.devices[host]).write(datagram).map(drop)
+        (&*self.devices[host]).write(datagram).map(drop)
     }
 }
 

@@ -103,7 +103,6 @@ impl Shared {
 struct Prepared {
     world: World,
     failed: Failed,
-    devices: Vec<Option<File>>,
 }
 
 /// A scenario whose external flows have their hosts on this machine. Each host needs a device
@@ -111,6 +110,8 @@ struct Prepared {
 #[pyclass(module = "backlane._native", frozen)]
 struct Emulator {
     prepared: Mutex<Option<Prepared>>,
+    /// Of each host; its interface exists as long as this.
+    devices: Mutex<Vec<Option<Arc<File>>>>,
     hosts: Vec<NodeId>,
     named: Vec<(String, String)>,
     links: Vec<(String, String)>,
@@ -122,6 +123,10 @@ struct Emulator {
 impl Emulator {
     fn lock(&self) -> MutexGuard<'_, Option<Prepared>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn devices(&self) -> MutexGuard<'_, Vec<Option<Arc<File>>>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,11 +195,8 @@ impl Emulator {
             warm_up_s: warm_up.as_secs_f64(),
             end_s: end.as_secs_f64(),
             shared: Arc::default(),
-            prepared: Mutex::new(Some(Prepared {
-                world,
-                failed,
-                devices: hosts.iter().map(|_| None).collect(),
-            })),
+            prepared: Mutex::new(Some(Prepared { world, failed })),
+            devices: Mutex::new(hosts.iter().map(|_| None).collect()),
             hosts,
         })
     }
@@ -225,25 +227,19 @@ impl Emulator {
     /// the descriptor that is returned, which remains the emulation's.
     fn open(&self, py: Python<'_>, number: usize, path: &str) -> PyResult<i32> {
         let device = py.detach(|| tun::open(Path::new(path)))?;
-        let mut prepared = self.lock();
-        let prepared = prepared.as_mut().ok_or_else(|| closed(py))?;
-        let place = prepared.devices.get_mut(number);
+        let mut devices = self.devices();
+        let place = devices.get_mut(number);
         let place = place.ok_or_else(|| PyIndexError::new_err(format!("no host {number}")))?;
-        Ok(place.insert(device).as_raw_fd())
+        Ok(place.insert(Arc::new(device)).as_raw_fd())
     }
 
     /// Runs to the end of the scenario's duration or until `stop`, from another thread. `sink` is that
     /// of `run`.
     #[pyo3(signature = (sink = None))]
     fn run(&self, py: Python<'_>, sink: Option<Py<PyAny>>) -> PyResult<RunResult> {
-        let prepared = self.lock().take().ok_or_else(|| closed(py))?;
-        let Prepared {
-            world,
-            failed,
-            devices,
-        } = prepared;
-        let devices: Option<Vec<File>> = devices.into_iter().collect();
+        let devices: Option<Vec<_>> = self.devices().iter().cloned().collect();
         let devices = devices.ok_or_else(|| closed(py))?;
+        let Prepared { world, failed } = self.lock().take().ok_or_else(|| closed(py))?;
         let (hosts, shared, warm_up) = (self.hosts.clone(), &self.shared, world.span()[0]);
         let ran = py.detach(|| {
             let (wall, cpu) = (Instant::now(), ThreadTime::now());
@@ -341,10 +337,11 @@ impl Emulator {
         Ok(summary)
     }
 
-    /// Closes the devices of an emulation that has not run.
+    /// Closes the devices of an emulation that does not run; their interfaces vanish.
     fn close(&self) {
         let prepared = self.lock().take();
         drop(prepared);
+        self.devices().fill(None);
     }
 }
 

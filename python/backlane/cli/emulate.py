@@ -223,6 +223,11 @@ def _finish(
             f"warning: the model did not keep up with the wall clock for "
             f"{seconds(lateness['behind_s'])}: what was measured then is not of this network"
         )
+    if emulation["dropped_before_pkts"]:
+        output.error(
+            f"warning: {emulation['dropped_before_pkts']} packets were dropped by the interfaces of "
+            "their hosts, before the simulation could read them"
+        )
     if emulation["rejected_pkts"]:
         output.say(
             f"{emulation['rejected_pkts']} packets led to no host of an external flow, or were not "

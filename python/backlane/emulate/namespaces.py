@@ -9,6 +9,7 @@ are ever removed. The names of all hosts are in a file that `ip netns exec` puts
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import struct
 import subprocess
@@ -159,6 +160,15 @@ def processes(namespace: str) -> list[tuple[int, str]]:
         with suppress(OSError):
             named.append((pid, Path(f"/proc/{pid}/comm").read_text().strip()))
     return named
+
+
+def dropped_pkts(host: Host) -> int:
+    """Packets that the interface of a host dropped before the simulation could read them."""
+    try:
+        text = _ip("-n", host.namespace, "-json", "-stats", "link", "show", "dev", INTERFACE)
+        return int(json.loads(text)[0]["stats64"]["tx"]["dropped"])
+    except (BacklaneError, ValueError, LookupError, TypeError):
+        return 0
 
 
 def inside(host: Host, command: Sequence[str]) -> list[str]:

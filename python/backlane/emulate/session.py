@@ -182,7 +182,11 @@ class Session:
     def _summary(self) -> dict[str, Any]:
         """What the emulation measured of itself, for the manifest."""
         found: dict[str, Any] = self._emulator.summary()
-        return {"run": self.run, "hosts": {host.name: host.address for host in self.hosts}} | found
+        return {
+            "run": self.run,
+            "hosts": {host.name: host.address for host in self.hosts},
+            "dropped_before_pkts": sum(map(namespaces.dropped_pkts, self.hosts)),
+        } | found
 
     def left_over(self) -> list[tuple[Host, int, str]]:
         """Processes that are in the namespaces: host, number, name."""
