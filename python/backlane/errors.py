@@ -403,6 +403,22 @@ CODES: dict[str, tuple[str, str]] = {
         "The message names the parameter of backlane.gym.CongestionControl or RoutingWeights, its "
         "value, and its range.",
     ),
+    "R096": (
+        "kernel is not built",
+        'Flows with stack = "linux" run on Linux kernels in simulated time. The one that [linux] '
+        "kernel names is built once and kept in the cache of the user, or in the folder that "
+        "BACKLANE_KERNELS names:\n\n"
+        "    apt-get install linux-source-6.1 flex bison bc gcc make xz-utils\n"
+        "    backlane linux build 6.1\n\n"
+        "A build belongs to a version of Backlane's configuration: after an upgrade it may have to "
+        "be built again. `backlane linux list` shows what there is.",
+    ),
+    "R097": (
+        "kernel cannot be built",
+        "The message names the package that is missing, or has the end of what the compiler "
+        "printed. `backlane linux build NAME --source TREE` takes a tree or an archive of sources "
+        "in place of Debian's package.",
+    ),
     "R103": (
         "Python class raised an error",
         "A hook of a congestion control or a router in Python raised, or returned what has no "
@@ -410,6 +426,18 @@ CODES: dict[str, tuple[str, str]] = {
         "neighbour). The run has ended without a result; the message has the simulated time and "
         "the traceback, and the node of a router. In a campaign the other "
         "runs go on, and the failed ones are tried again on the next start.",
+    ),
+    "R104": (
+        "kernel of a host failed",
+        "The Linux kernel of a host has ended, panicked, hung, or refused its work: an unknown "
+        "congestion control, a setting that does not exist. The message has the host and the end "
+        "of the kernel's console. Kernels run as processes of this machine, without rights, and "
+        "need ptrace.",
+    ),
+    "R105": (
+        "flows have their ends outside",
+        'Flows with stack = "external" carry what programs of this machine send, on the wall '
+        "clock. Run the scenario with `backlane emulate`.",
     ),
     "R110": (
         "no such executor",

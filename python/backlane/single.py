@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backlane import cost, native, tables
+from backlane import cost, linux, native, tables
 from backlane.campaign.assemble import Totals, manifest_of, run_row
 from backlane.errors import BacklaneError, write_error
 from backlane.files import locked, read_json, sweep, write_text
@@ -49,6 +49,7 @@ def only_run(plan: Plan, file: str | Path) -> Work:
             file,
             f"use `backlane campaign run {file}`; in Python, backlane.sweep",
         )
+    linux.require(plan.cells)
     return Work(plan, plan.cells[plan.runs[0].cell], plan.runs[0])
 
 
@@ -71,10 +72,15 @@ def remarks(work: Work, file: str | Path) -> list[dict[str, Any]]:
 
 
 def threads_of(resolved: str, threads: int | None) -> dict[str, Any]:
-    """The arguments of the compiled module for a number of threads; None is up to all cores."""
+    """The arguments of the compiled module for a number of threads; None is up to all cores.
+
+    The files of Linux kernels are among them, if the scenario needs any.
+    """
+    kernels = linux.files(resolved)
     if threads is not None:
-        return {"threads": threads, "at_most": False}
-    return {"threads": cost.threads(resolved, core_count()), "at_most": True}
+        return {"threads": threads, "at_most": False, "kernels": kernels}
+    offered = cost.threads(resolved, core_count())
+    return {"threads": offered, "at_most": True, "kernels": kernels}
 
 
 def percent(bar: Bar) -> Progress:

@@ -26,7 +26,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tempfile::TempDir;
 
 use crate::calendar::Calendar;
-use crate::device::{Asked, Device, RECEIVE, TRANSMIT};
+use crate::device::{Asked, Device, RECEIVE, TRANSMIT, Unanswered};
 use crate::failure::Failure;
 use crate::guest::{Files, Guest, Start};
 use crate::job::{EPOCH_NS, Job, Transfer};
@@ -335,27 +335,31 @@ impl Kernels {
             (Ready::Acknowledged, _, Some(device)) => device.take_acknowledgment()?,
             (Ready::Device, _, Some(device)) => match device.take()? {
                 Asked::Nothing => {}
+                // An interrupt makes the kernel ask for the time, which is known only while it waits
+                // for the answer.
                 Asked::ToReceive(message) => {
-                    let interrupt = device.fill()?;
-                    device.answer(message)?;
-                    if interrupt {
+                    if device.fill()? {
                         self.interrupt(index, RECEIVE, door)?;
                     }
+                    self.answer(index, message)?;
                 }
                 Asked::ToSend(message) => {
                     let (datagrams, interrupt) = device.sent()?;
                     self.send(index, &datagrams, door)?;
-                    if let Some(device) = &mut self.guests[index].device {
-                        device.answer(message)?;
-                    }
                     if interrupt {
                         self.interrupt(index, TRANSMIT, door)?;
                     }
+                    self.answer(index, message)?;
                 }
             },
             _ => {}
         }
         Ok(())
+    }
+
+    fn answer(&mut self, index: usize, message: Unanswered) -> io::Result<()> {
+        let device = &mut self.guests[index].device;
+        device.as_mut().map_or(Ok(()), |device| device.answer(message))
     }
 
     /// What a kernel sends enters the simulation at the time of the kernel, before it may go on.

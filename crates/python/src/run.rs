@@ -1,12 +1,17 @@
 //! The execution of one run without the interpreter's lock.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use backlane_scenario::model::Stack;
 use backlane_world::record::Table;
 use backlane_world::units::SimTime;
-use backlane_world::{Described, Interrupt, Models, Sink, Supplied, Threads, World, slotted};
+use backlane_world::{
+    Described, Interrupt, Models, Scenario, Sink, Supplied, Threads, World, slotted,
+};
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -23,6 +28,9 @@ use crate::table::ArrowTable;
 
 /// Wall time between two reports of progress.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(200);
+
+/// The files of Linux kernels, by name.
+pub(crate) type KernelFiles = BTreeMap<String, (PathBuf, PathBuf, PathBuf)>;
 
 /// Changes whenever the results of a scenario may change.
 #[pyfunction]
@@ -52,6 +60,12 @@ pub(crate) enum Failure {
     Built(String),
     Panicked(String),
     Stopped(PyErr),
+    /// A kernel of this name is not built.
+    NoKernel(String),
+    /// A kernel has failed.
+    Kernel(String),
+    /// Flows have their ends in programs on the wall clock.
+    Emulated,
 }
 
 impl From<HookFailure> for Failure {
@@ -75,8 +89,11 @@ impl From<HookFailure> for Failure {
 /// five times a second. `sink.series(probe, table)` and `sink.capture(node, data)` receive series
 /// and captures during the run; the result has none then. An exception of any of them ends the run.
 /// `threads` is the number of threads; with `at_most`, fewer are used where that is faster.
+/// `kernels` has the files of Linux kernels by name: the kernel, the library before it and the
+/// program in it.
 #[pyfunction]
-#[pyo3(signature = (resolved, seed, progress = None, sink = None, threads = 1, at_most = false))]
+#[pyo3(signature = (resolved, seed, progress = None, sink = None, threads = 1, at_most = false, kernels = None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn run(
     py: Python<'_>,
     resolved: &str,
@@ -85,6 +102,7 @@ pub(crate) fn run(
     sink: Option<Py<PyAny>>,
     threads: usize,
     at_most: bool,
+    kernels: Option<KernelFiles>,
 ) -> PyResult<RunResult> {
     let scenario = backlane_world::catalogue()
         .described_for(resolved, seed)
@@ -106,7 +124,8 @@ pub(crate) fn run(
     let (ran, cpu) = py.detach(|| {
         let cpu = ThreadTime::now();
         let (progress, sink) = (progress.as_ref(), sink.as_ref());
-        let ran = carry_out(&scenario, seed, supplied, &failed, progress, sink);
+        let kernels = kernels.unwrap_or_default();
+        let ran = carry_out(&scenario, seed, supplied, &failed, (progress, sink), &kernels);
         (ran, cpu.elapsed())
     });
     match ran {
@@ -135,6 +154,16 @@ impl Failure {
             }
             Self::Built(message) => run_error(py, "R101", message),
             Self::Panicked(message) => run_error(py, "R102", message),
+            Self::NoKernel(name) => run_error(
+                py,
+                "R096",
+                format!("kernel {name} is not built: backlane linux build {name}"),
+            ),
+            Self::Kernel(message) => run_error(py, "R104", message),
+            Self::Emulated => {
+                let message = "flows with stack = \"external\" need `backlane emulate`";
+                run_error(py, "R105", message.to_owned())
+            }
         })
     }
 
@@ -223,13 +252,71 @@ fn run_world(
     })
 }
 
+/// Runs a world whose scenario has kernels or other ends outside the simulation.
+#[cfg(target_os = "linux")]
+fn run_with_kernels(
+    world: World,
+    scenario: &Scenario,
+    seed: u64,
+    kernels: &KernelFiles,
+    watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+    sink: Option<&mut dyn Sink>,
+) -> Result<Result<Ran, Interrupt>, Failure> {
+    let Some(linux) = scenario.linux.as_ref() else {
+        return Err(Failure::Emulated);
+    };
+    if scenario.flows.iter().any(|flow| flow.stack == Stack::External) {
+        return Err(Failure::Emulated);
+    }
+    let Some((kernel, shim, agent)) = kernels.get(&linux.kernel) else {
+        return Err(Failure::NoKernel(linux.kernel.clone()));
+    };
+    let build = backlane_linux::Build {
+        files: backlane_linux::guest::Files {
+            kernel: kernel.clone(),
+            shim: shim.clone(),
+            agent: agent.clone(),
+        },
+        sysctl: linux.sysctl.clone(),
+        memory_bytes: linux.memory_bytes,
+    };
+    let failed = |failure: backlane_linux::Failure| Failure::Kernel(failure.to_string());
+    let mut kernels = backlane_linux::Kernels::boot(&world, &build, seed).map_err(failed)?;
+    let undivided = world.undivided();
+    let ran = world.run_beside(&mut kernels, watch, sink);
+    if let Some(failure) = kernels.take_failure() {
+        return Err(failed(failure));
+    }
+    Ok(ran.map(|outcome| Ran {
+        outcome,
+        threads: 1,
+        undivided,
+        helpers_cpu: Duration::ZERO,
+    }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run_with_kernels(
+    _world: World,
+    scenario: &Scenario,
+    _seed: u64,
+    _kernels: &KernelFiles,
+    _watch: impl FnMut(SimTime, u64) -> Result<(), Interrupt>,
+    _sink: Option<&mut dyn Sink>,
+) -> Result<Result<Ran, Interrupt>, Failure> {
+    Err(match &scenario.linux {
+        Some(linux) => Failure::NoKernel(linux.kernel.clone()),
+        None => Failure::Emulated,
+    })
+}
+
 fn carry_out(
     scenario: &Described,
     seed: u64,
     supplied: Supplied<'_>,
     failed: &Failed,
-    progress: Option<&Py<PyAny>>,
-    sink: Option<&Py<PyAny>>,
+    (progress, sink): (Option<&Py<PyAny>>, Option<&Py<PyAny>>),
+    kernels: &KernelFiles,
 ) -> Result<Ran, Failure> {
     let duration_s = match scenario {
         Described::Network(scenario) => {
@@ -265,8 +352,15 @@ fn carry_out(
             Described::Network(scenario) => {
                 let mut watch = |now: SimTime, events| watch(now.as_secs_f64(), events);
                 let models = Models::standard();
-                World::watched(models, supplied, scenario, seed, None, &mut watch)
-                    .map(|built| built.and_then(|world| run_world(world, &mut watch, sink)))
+                let built = World::watched(models, supplied, scenario, seed, None, &mut watch);
+                match built {
+                    Ok(Ok(world)) if !world.outside_flows().is_empty() => {
+                        return run_with_kernels(world, scenario, seed, kernels, watch, sink);
+                    }
+                    built => {
+                        built.map(|built| built.and_then(|world| run_world(world, &mut watch, sink)))
+                    }
+                }
             }
             Described::Slotted(slotted) => {
                 let outcome = slotted::run(slotted, seed, |slots| watch(slots as f64, slots), sink);

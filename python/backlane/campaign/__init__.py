@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backlane import classes, cost, native
+from backlane import classes, cost, linux, native
 from backlane.campaign.assemble import assemble, cell_path, write_cells
 from backlane.campaign.executors import Executor
 from backlane.campaign.plan import Plan, make_plan
@@ -106,6 +106,7 @@ def run_plan(
 ) -> CampaignResult:
     """`run`, for a plan that was already made."""
     native.module()
+    linux.require(plan.cells)
     make_folder(folder)
     store = Store(folder)
     with store.locked():

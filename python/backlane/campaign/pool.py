@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from backlane import cost, native
+from backlane import cost, linux, native
 from backlane.campaign.record import DamagedError
 from backlane.classes import interrupt
 
@@ -133,7 +133,12 @@ def _carry_out(work: _Work, plan: Plan, store: Store, run: Run, cores: int) -> N
             resolved = plan.cells[run.cell].resolved
             threads = cost.threads(resolved, cores)
             files = draft.files
-            draft.finish(simulate(resolved, run.seed, on_progress, files, threads, at_most=True))
+            kernels = linux.files(resolved)
+            draft.finish(
+                simulate(
+                    resolved, run.seed, on_progress, files, threads, at_most=True, kernels=kernels
+                )
+            )
         ended = work.outcome.finished
     except RunError as error:
         if not work.stop.is_set():
@@ -203,7 +208,12 @@ def simulate_into(plan: Plan, run: Run, store: Store) -> bool:
     try:
         with store.draft(run) as draft:
             resolved = plan.cells[run.cell].resolved
-            draft.finish(simulate(resolved, run.seed, None, draft.files, 1, at_most=True))
+            kernels = linux.files(resolved)
+            draft.finish(
+                simulate(
+                    resolved, run.seed, None, draft.files, 1, at_most=True, kernels=kernels
+                )
+            )
     except RunError as error:
         store.fail(run, str(getattr(error, "code", "")), str(error))
         return False

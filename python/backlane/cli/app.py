@@ -36,6 +36,7 @@ VERBS = {
     "reproduce": "Reproduce a published study: run, draw, judge its claims.",
     "export": "Write a scenario as a program for ns-3.",
     "validate": "Compare the models with Linux, ns-3 and other programs.",
+    "linux": 'Build Linux kernels for flows with stack = "linux".',
     "report": "Draw and judge results: a table and a report.html.",
     "schema": "Print the JSON Schema of the scenario file.",
     "explain": "Explain an error code.",
