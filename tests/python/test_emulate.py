@@ -236,6 +236,18 @@ def test_a_command_ends_the_emulation_and_its_failure_is_one(
 
 @needs_rights
 @pytest.mark.usefixtures("unchanged")
+def test_what_a_command_has_started_ends_with_the_emulation(file: Path, tmp_path: Path) -> None:
+    inside = f"{sys.executable} -m backlane emulate exec enb1 -- sleep 98765"
+    words = ("--for", "3s", "-o", tmp_path / "out", "--", "sh", "-c", f"{inside} & wait")
+    done = finish(start("emulate", file, *words, stdin=subprocess.DEVNULL))
+    assert done.code == 1
+    assert "still runs" not in done.err
+    found = [Path(path).read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+    assert not any(line == b"sleep\x0098765\x00" for line in found)
+
+
+@needs_rights
+@pytest.mark.usefixtures("unchanged")
 def test_a_command_that_does_not_exist_leaves_nothing(file: Path, tmp_path: Path, cli: Cli) -> None:
     done = cli("emulate", file, "-o", tmp_path / "out", "--", tmp_path / "missing")
     assert done.code == 2

@@ -225,8 +225,8 @@ def _finish(
         )
     if emulation["dropped_before_pkts"]:
         output.error(
-            f"warning: {emulation['dropped_before_pkts']} packets were dropped by the interfaces of "
-            "their hosts, before the simulation could read them"
+            f"warning: {emulation['dropped_before_pkts']} packets were dropped by the interfaces "
+            "of their hosts, before the simulation could read them"
         )
     if emulation["rejected_pkts"]:
         output.say(

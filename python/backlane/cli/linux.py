@@ -30,9 +30,7 @@ command = Verbs(
 @click.option(
     "-s", "--source", type=click.Path(path_type=Path), help="A tree or an archive of sources."
 )
-@click.option(
-    "-j", "--jobs", type=click.IntRange(1, 4096), help="Processes; default all cores."
-)
+@click.option("-j", "--jobs", type=click.IntRange(1, 4096), help="Processes; default all cores.")
 @click.option("--again", is_flag=True, help="Build it even if it is there.")
 def build(name: str, source: Path | None, jobs: int | None, again: bool) -> int:
     """Build into the cache."""

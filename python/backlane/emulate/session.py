@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
+import sys
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from backlane import native, single
@@ -33,6 +34,8 @@ RUN = "BACKLANE_RUN"
 """The variable that names the emulation to a command."""
 _LOOK_EVERY_S = 0.1
 _PATIENCE_S = 5.0
+_KILL = 9
+"""SIGKILL, which the module has not on Windows."""
 
 
 class Session:
@@ -149,13 +152,13 @@ class Session:
                 over.set()
 
         thread = threading.Thread(target=work, name="emulation")
-        process: subprocess.Popen[bytes] | None = None
+        process: _Command | None = None
         thread.start()
         try:
             if words:
-                process = self._start(words, stdout)
+                process = _Command(words, self.run, stdout)
             while not over.wait(_LOOK_EVERY_S):
-                if process is not None and process.poll() is not None:
+                if process is not None and process.code() is not None:
                     emulator.stop()
                 look(emulator.view())
         except KeyboardInterrupt:
@@ -165,19 +168,10 @@ class Session:
             emulator.stop()
             over.wait()
             if process is not None:
-                _end(process)
+                process.end()
         if failed:
             raise failed[0]
-        return done[0], None if process is None else process.returncode
-
-    def _start(self, words: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(list(words), stdout=stdout, env={**os.environ, RUN: self.run})
-        except OSError as error:
-            raise BacklaneError(
-                "R003", f"the command cannot be executed: {error.strerror}", words[0],
-                "give the path of a program",
-            ) from error  # fmt: skip
+        return done[0], None if process is None else process.code()
 
     def _summary(self) -> dict[str, Any]:
         """What the emulation measured of itself, for the manifest."""
@@ -197,13 +191,58 @@ class Session:
         ]
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command that goes on: first by SIGTERM."""
-    for end in (process.terminate, process.kill):
-        if process.poll() is not None:
-            return
-        end()
-        deadline = time.monotonic() + _PATIENCE_S
-        while process.poll() is None and time.monotonic() < deadline:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_LOOK_EVERY_S)
+class _Command:
+    """A command that is executed on this machine beside the simulation.
+
+    Without a terminal it has a session of its own, so that what it has started ends with it. On a
+    terminal it needs the one of its user, and Ctrl-C reaches all of it.
+
+    Raises:
+        BacklaneError: R003 when it cannot be executed.
+    """
+
+    def __init__(self, words: Sequence[str], run: str, stdout: int | None) -> None:
+        self._is_session = not os.isatty(0)
+        try:
+            self._process = subprocess.Popen(
+                list(words),
+                stdout=stdout,
+                env={**os.environ, RUN: run},
+                start_new_session=self._is_session,
+            )
+        except OSError as error:
+            raise BacklaneError(
+                "R003", f"the command cannot be executed: {error.strerror}", words[0],
+                "give the path of a program",
+            ) from error  # fmt: skip
+
+    def code(self) -> int | None:
+        """Its exit code; None while it goes on."""
+        return self._process.poll()
+
+    def end(self) -> None:
+        """End it, and what it has started: first by SIGTERM."""
+        for number in (signal.SIGTERM, _KILL):
+            self._signal(number)
+            deadline = time.monotonic() + _PATIENCE_S
+            while self._goes_on() and time.monotonic() < deadline:
+                time.sleep(_LOOK_EVERY_S / 10)
+            if not self._goes_on():
+                return
+
+    def _goes_on(self) -> bool:
+        """Whether it, or what it has started, goes on."""
+        is_alive = self._process.poll() is None
+        return is_alive or (self._is_session and self._signal(0))
+
+    def _signal(self, number: int) -> bool:
+        """Send a signal; false if there is no process that could receive it."""
+        try:
+            if self._is_session and sys.platform != "win32":
+                # The processes of the session keep its number after the first of them has ended.
+                os.killpg(self._process.pid, number)
+            elif self._process.poll() is None:
+                self._process.send_signal(number)
+        except OSError:
+            return False
+        return True
