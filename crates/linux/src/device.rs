@@ -92,14 +92,18 @@ pub struct Device {
 }
 
 fn number(payload: &[u8], at: usize) -> io::Result<u32> {
-    let bytes = payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+    let bytes = payload
+        .get(at..at + 4)
+        .and_then(|bytes| bytes.try_into().ok());
     bytes
         .map(u32::from_ne_bytes)
         .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn long_number(payload: &[u8], at: usize) -> io::Result<u64> {
-    let bytes = payload.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+    let bytes = payload
+        .get(at..at + 8)
+        .and_then(|bytes| bytes.try_into().ok());
     bytes
         .map(u64::from_ne_bytes)
         .ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -335,5 +339,190 @@ impl Device {
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSlice;
+    use std::os::fd::AsFd;
+
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+    use super::*;
+
+    const DESCRIPTORS: u64 = 0x1000;
+    const AVAILABLE: u64 = 0x2000;
+    const USED: u64 = 0x3000;
+    const BUFFER: u64 = 0x4000;
+    const MAC: [u8; 6] = [2, 0, 0, 0, 0, 7];
+
+    /// The front end, as a kernel speaks it.
+    struct Front {
+        socket: UnixStream,
+        memory: File,
+        interrupts: UnixStream,
+    }
+
+    impl Front {
+        fn say(&self, request: u32, payload: &[u8], file: Option<&dyn AsFdOf>) {
+            let mut message = Vec::new();
+            for number in [request, VERSION | NEEDS_REPLY, payload.len() as u32] {
+                message.extend(number.to_ne_bytes());
+            }
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut beside = SendAncillaryBuffer::new(&mut space);
+            let files: Vec<_> = file.iter().map(|file| file.descriptor()).collect();
+            if !files.is_empty() {
+                assert!(beside.push(SendAncillaryMessage::ScmRights(&files)));
+            }
+            let flags = SendFlags::empty();
+            let head = IoSlice::new(&message);
+            sendmsg(&self.socket, &[head], &mut beside, flags).unwrap();
+            (&self.socket).write_all(payload).unwrap();
+        }
+
+        fn reply(&self) -> Vec<u8> {
+            let mut header = [0; 12];
+            (&self.socket).read_exact(&mut header).unwrap();
+            assert_eq!(number(&header, 4).unwrap(), VERSION | IS_REPLY);
+            let mut payload = vec![0; number(&header, 8).unwrap() as usize];
+            (&self.socket).read_exact(&mut payload).unwrap();
+            payload
+        }
+
+        fn write(&self, address: u64, bytes: &[u8]) {
+            use std::os::unix::fs::FileExt;
+            self.memory.write_all_at(bytes, address).unwrap();
+        }
+
+        fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
+            use std::os::unix::fs::FileExt;
+            let mut found = vec![0; bytes];
+            self.memory.read_exact_at(&mut found, address).unwrap();
+            found
+        }
+
+        /// One buffer, as the only entry of the queue so far.
+        fn offer(&self, bytes: u32) {
+            let mut descriptor = BUFFER.to_le_bytes().to_vec();
+            descriptor.extend(bytes.to_le_bytes());
+            descriptor.extend([0; 4]);
+            self.write(DESCRIPTORS, &descriptor);
+            self.write(AVAILABLE, &[0, 0, 1, 0, 0, 0]);
+        }
+    }
+
+    trait AsFdOf {
+        fn descriptor(&self) -> BorrowedFd<'_>;
+    }
+
+    impl<T: AsFd> AsFdOf for T {
+        fn descriptor(&self) -> BorrowedFd<'_> {
+            self.as_fd()
+        }
+    }
+
+    /// A device whose queue of this number is set up.
+    fn connected(queue: usize) -> (Front, Device) {
+        let (socket, ours) = UnixStream::pair().unwrap();
+        let (interrupts, channel) = UnixStream::pair().unwrap();
+        let memory = tempfile::tempfile().unwrap();
+        memory.set_len(0x10_000).unwrap();
+        let front = Front {
+            socket,
+            memory,
+            interrupts,
+        };
+        let mut device = Device::new(ours, MAC);
+        let numbers = |numbers: &[u64]| -> Vec<u8> {
+            numbers
+                .iter()
+                .flat_map(|number| number.to_ne_bytes())
+                .collect()
+        };
+        let small = |numbers: &[u32]| -> Vec<u8> {
+            numbers
+                .iter()
+                .flat_map(|number| number.to_ne_bytes())
+                .collect()
+        };
+        front.say(request::GET_FEATURES, &[], None);
+        assert_eq!(device.take().unwrap(), Asked::Nothing);
+        assert_eq!(front.reply(), FEATURES.to_ne_bytes());
+        let mut table = small(&[1, 0]);
+        table.extend(numbers(&[0, 0x10_000, 0, 0]));
+        front.say(request::SET_MEM_TABLE, &table, Some(&front.memory));
+        let number = queue as u32;
+        front.say(request::SET_VRING_NUM, &small(&[number, 4]), None);
+        front.say(request::SET_VRING_BASE, &small(&[number, 0]), None);
+        let mut addresses = small(&[number, 0]);
+        addresses.extend(numbers(&[DESCRIPTORS, USED, AVAILABLE, 0]));
+        front.say(request::SET_VRING_ADDR, &addresses, None);
+        front.say(request::SET_SLAVE_REQ_FD, &[], Some(&channel));
+        for _ in 0..5 {
+            assert_eq!(device.take().unwrap(), Asked::Nothing);
+            assert_eq!(front.reply(), 0_u64.to_ne_bytes());
+        }
+        (front, device)
+    }
+
+    #[test]
+    fn a_kick_of_the_sending_queue_yields_the_datagrams_without_their_headers() {
+        let (front, mut device) = connected(TRANSMIT);
+        let mut frame = vec![0; VIRTIO_HEADER_BYTES + 12];
+        frame.extend(IPV4);
+        frame.extend(b"a datagram");
+        front.write(BUFFER, &frame);
+        front.offer(frame.len() as u32);
+        front.say(request::VRING_KICK, &[1, 0, 0, 0, 0, 0, 0, 0], None);
+        let Asked::ToSend(message) = device.take().unwrap() else {
+            panic!("the kick is of the sending queue");
+        };
+        let (datagrams, interrupt) = device.sent().unwrap();
+        assert_eq!(datagrams, [b"a datagram"]);
+        assert!(interrupt);
+        device.answer(message).unwrap();
+        assert_eq!(front.reply(), 0_u64.to_ne_bytes());
+        assert_eq!(front.read(USED + 2, 2), [1, 0]);
+    }
+
+    #[test]
+    fn a_datagram_for_the_kernel_waits_for_a_buffer_and_interrupts() {
+        let (front, mut device) = connected(RECEIVE);
+        device.offer(b"a datagram");
+        assert!(!device.fill().unwrap(), "there is no buffer yet");
+        front.offer(2000);
+        assert!(device.fill().unwrap());
+        let frame = front.read(BUFFER, 36);
+        assert_eq!(frame[..12], VIRTIO_HEADER);
+        assert_eq!(frame[12..18], MAC);
+        assert_eq!(frame[24..26], IPV4);
+        assert_eq!(&frame[26..], b"a datagram");
+        assert_eq!(front.read(USED + 8, 4), 36_u32.to_le_bytes());
+        device.interrupt(RECEIVE).unwrap();
+        let mut call = [0; 20];
+        (&front.interrupts).read_exact(&mut call).unwrap();
+        assert_eq!(number(&call, 0).unwrap(), VRING_CALL);
+        assert!(!device.is_acknowledged());
+        (&front.interrupts).write_all(&[0; 20]).unwrap();
+        device.take_acknowledgment().unwrap();
+        assert!(device.is_acknowledged());
+    }
+
+    /// A message of 4 GiB, an unknown queue, memory that is not there.
+    #[test]
+    fn nonsense_is_an_error() {
+        let (front, mut device) = connected(TRANSMIT);
+        let mut header = Vec::new();
+        for number in [request::SET_MEM_TABLE, VERSION, u32::MAX] {
+            header.extend(number.to_ne_bytes());
+        }
+        (&front.socket).write_all(&header).unwrap();
+        assert!(device.take().is_err());
+        front.write(AVAILABLE, &[0, 0, 1, 0, 9, 0]);
+        assert!(device.sent().is_err());
+        drop(front);
+        assert!(device.take().is_err());
     }
 }

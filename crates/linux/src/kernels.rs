@@ -5,12 +5,14 @@
 //! nanoseconds and the simulation picoseconds; what happens to a kernel within a nanosecond happens at
 //! its end.
 //!
-//! One kernel runs at a time: the one that asked for the earliest time, those of the simulation's
-//! events first. It may go on by itself to before the next event of the simulation and the next
-//! request of another kernel; what it sends brings that limit closer before it may continue. So
-//! nothing depends on how fast the machine is, or what else it does.
+//! One kernel runs at a time: the one that asked for the earliest time, if that comes before the next
+//! event of the simulation. It may go on by itself, ahead of the simulation, as long as no packet can
+//! reach it: to the delay of the wire to its host after the next event or the next request of a kernel
+//! ([`Door::horizon_of`]). What it sends enters the simulation at the time of the kernel. So nothing
+//! depends on how fast the machine is, or what else it does.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixListener;
@@ -30,6 +32,7 @@ use crate::device::{Asked, Device, RECEIVE, TRANSMIT, Unanswered};
 use crate::failure::Failure;
 use crate::guest::{Files, Guest, Start};
 use crate::job::{EPOCH_NS, Job, Transfer};
+use crate::workplace;
 
 /// The time on the calendar at which the simulation begins.
 pub const BOOT_NS: u64 = 2_000_000_000;
@@ -62,7 +65,7 @@ pub struct Build {
 pub struct Kernels {
     guests: Vec<Guest>,
     by_host: BTreeMap<NodeId, usize>,
-    /// The time on the calendar.
+    /// The time of the kernel that runs, or is reached by a packet.
     now_ns: u64,
     /// Up to where the running kernel may go by itself.
     free_until_ns: u64,
@@ -70,6 +73,7 @@ pub struct Kernels {
     /// Programs in kernels that are ready.
     ready: usize,
     _folder: TempDir,
+    _lock: File,
 }
 
 /// The next multiple of a nanosecond on the calendar.
@@ -87,8 +91,8 @@ impl Kernels {
     /// # Errors
     /// [`Failure`], with the end of the console of the kernel that failed.
     pub fn boot(world: &World, build: &Build, seed: u64) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("backlane-").tempdir();
-        let folder = folder.map_err(Failure::machine("make a folder for the kernels"))?;
+        let made = workplace::make();
+        let (folder, lock) = made.map_err(Failure::machine("make a folder for the kernels"))?;
         let root = folder.path().to_owned();
         let prepare = |root: &PathBuf| {
             for name in ["dev", "proc", "sys", "tmp"] {
@@ -113,7 +117,9 @@ impl Kernels {
                 calendar: &calendar,
                 device: &root.join(format!("device-{number}")),
                 number,
-                seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(host.0)),
+                seed: seed
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .wrapping_add(u64::from(host.0)),
                 memory_bytes: build.memory_bytes,
             };
             let guest = Guest::start(host, name, &start)
@@ -130,6 +136,7 @@ impl Kernels {
             failure: None,
             ready: 0,
             _folder: folder,
+            _lock: lock,
         };
         let starts = kernels.greet(&listener)?;
         kernels.start_up(starts)?;
@@ -180,7 +187,9 @@ impl Kernels {
             for index in 0..self.guests.len() {
                 if self.guests[index].calendar.is_none() {
                     if let Some(status) = self.guests[index].ended() {
-                        return Err(self.failed(index, format!("has ended at its start ({status})")));
+                        return Err(
+                            self.failed(index, format!("has ended at its start ({status})"))
+                        );
                     }
                     if since.elapsed() > SILENCE {
                         return Err(self.failed(index, "has not connected in 30 s".to_owned()));
@@ -206,10 +215,8 @@ impl Kernels {
             if at_ns >= BOOT_NS {
                 break;
             }
-            let free_until_ns = self.next_but(index).unwrap_or(BOOT_NS).min(BOOT_NS);
-            self.run(index, at_ns, free_until_ns, &mut None)?;
+            self.run(index, at_ns, BOOT_NS, &mut None)?;
         }
-        self.now_ns = self.now_ns.max(BOOT_NS);
         if self.ready < self.guests.len() {
             let what = "has not started its program in 2 s of its time".to_owned();
             let late = self.guests.iter().position(|guest| guest.device.is_none());
@@ -222,17 +229,8 @@ impl Kernels {
     fn next(&self) -> Option<(u64, usize)> {
         let requests = self.guests.iter().enumerate();
         let requests = requests.filter_map(|(index, guest)| {
-            let at_ns = guest.calendar.as_ref()?.request_ns()?;
-            Some((at_ns.max(self.now_ns), index))
+            Some((guest.calendar.as_ref()?.request_ns()?, index))
         });
-        requests.min()
-    }
-
-    /// When the next kernel but this one runs.
-    fn next_but(&self, running: usize) -> Option<u64> {
-        let others = self.guests.iter().enumerate();
-        let others = others.filter(|&(index, _)| index != running);
-        let requests = others.filter_map(|(_, guest)| guest.calendar.as_ref()?.request_ns());
         requests.min()
     }
 
@@ -259,11 +257,7 @@ impl Kernels {
     }
 
     /// Serves a kernel until it waits and owes no answer.
-    fn settle(
-        &mut self,
-        index: usize,
-        door: &mut Option<&mut Door<'_>>,
-    ) -> Result<(), Failure> {
+    fn settle(&mut self, index: usize, door: &mut Option<&mut Door<'_>>) -> Result<(), Failure> {
         while !(self.guests[index].calendar.as_ref()).is_some_and(Calendar::is_at_rest) {
             self.serve(index, door)?;
         }
@@ -359,10 +353,13 @@ impl Kernels {
 
     fn answer(&mut self, index: usize, message: Unanswered) -> io::Result<()> {
         let device = &mut self.guests[index].device;
-        device.as_mut().map_or(Ok(()), |device| device.answer(message))
+        device
+            .as_mut()
+            .map_or(Ok(()), |device| device.answer(message))
     }
 
-    /// What a kernel sends enters the simulation at the time of the kernel, before it may go on.
+    /// What a kernel sends enters the simulation at the time of the kernel. Over a medium it may be
+    /// answered at once, and the kernel must not run further.
     fn send(
         &mut self,
         index: usize,
@@ -373,10 +370,11 @@ impl Kernels {
         let Some(network) = door else {
             return Ok(());
         };
+        let (now, host) = (of_calendar(self.now_ns), self.guests[index].host);
         for datagram in datagrams {
-            network.send(of_calendar(self.now_ns), self.guests[index].host, datagram);
+            network.send_at(now, host, datagram);
         }
-        let horizon_ns = on_calendar(network.horizon());
+        let horizon_ns = on_calendar(network.horizon_of(host, now));
         if horizon_ns < self.free_until_ns {
             self.free_until_ns = horizon_ns;
             if let Some(calendar) = &mut self.guests[index].calendar {
@@ -422,10 +420,25 @@ impl Kernels {
                 }
             }
             "info" => {
-                let numbers: Vec<u64> =
-                    rest.split(' ').filter_map(|word| word.parse().ok()).collect();
-                if let ([flow, cwnd, ssthresh, srtt_us, out, sacked, lost, again, degree, dsacks], Some(door)) =
-                    (numbers.as_slice(), door)
+                let numbers: Vec<u64> = rest
+                    .split(' ')
+                    .filter_map(|word| word.parse().ok())
+                    .collect();
+                if let (
+                    [
+                        flow,
+                        cwnd,
+                        ssthresh,
+                        srtt_us,
+                        out,
+                        sacked,
+                        lost,
+                        again,
+                        degree,
+                        dsacks,
+                    ],
+                    Some(door),
+                ) = (numbers.as_slice(), door)
                 {
                     let in_flight = (out + again).saturating_sub(sacked + lost);
                     door.report(
@@ -472,15 +485,13 @@ impl Kernels {
     }
 
     fn go_on(&mut self, door: &mut Door<'_>) -> Result<(), Failure> {
-        self.now_ns = self.now_ns.max(on_calendar(door.now()));
         while let Some((at_ns, index)) = self.next() {
-            let horizon = door.horizon();
-            if of_calendar(at_ns) >= horizon {
+            let at = of_calendar(at_ns);
+            if at >= door.horizon() {
                 break;
             }
-            let horizon_ns = on_calendar(horizon);
-            let free_until_ns = self.next_but(index).unwrap_or(u64::MAX).min(horizon_ns);
-            self.run(index, at_ns, free_until_ns, &mut Some(door))?;
+            let horizon = door.horizon_of(self.guests[index].host, at);
+            self.run(index, at_ns, on_calendar(horizon), &mut Some(door))?;
         }
         Ok(())
     }
@@ -494,7 +505,7 @@ impl Kernels {
         let Some(&index) = self.by_host.get(&host) else {
             return Ok(());
         };
-        self.now_ns = self.now_ns.max(on_calendar(door.now()));
+        self.now_ns = on_calendar(door.now());
         let Some(device) = &mut self.guests[index].device else {
             return Ok(());
         };
@@ -579,14 +590,19 @@ fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
         let [warm_up, _] = world.span();
         let reports_ns = world.windows_every().map(|every| {
             let every_ns = every.as_ps() / 1000;
-            (on_calendar(warm_up) + every_ns - REPORT_EARLIER_NS.min(every_ns / 2), every_ns)
+            (
+                on_calendar(warm_up) + every_ns - REPORT_EARLIER_NS.min(every_ns / 2),
+                every_ns,
+            )
         });
         let sender = jobs.entry(source).or_insert_with(|| job(source));
         sender.transfers.push(Transfer {
             flow: flow.number,
             from_port: client_port(flow.number),
             to: (address(destination), SERVER_PORT),
-            congestion_control: flow.congestion_control.unwrap_or_else(|| "cubic".to_owned()),
+            congestion_control: flow
+                .congestion_control
+                .unwrap_or_else(|| "cubic".to_owned()),
             size_bytes: flow.spec.size_bytes,
             start_ns,
             stop_ns: flow.spec.stop.map(on_calendar),

@@ -24,6 +24,7 @@ pub mod job;
 pub mod kernels;
 pub mod memory;
 pub mod ring;
+mod workplace;
 
 pub use failure::Failure;
 pub use kernels::{Build, Kernels};

@@ -167,8 +167,12 @@ mod tests {
 
     fn offer(memory: &Memory, number: u16, head: u16) {
         let slot = u64::from(number % 4);
-        memory.write(AVAILABLE + 4 + 2 * slot, &head.to_le_bytes()).unwrap();
-        memory.write(AVAILABLE + 2, &(number + 1).to_le_bytes()).unwrap();
+        memory
+            .write(AVAILABLE + 4 + 2 * slot, &head.to_le_bytes())
+            .unwrap();
+        memory
+            .write(AVAILABLE + 2, &(number + 1).to_le_bytes())
+            .unwrap();
     }
 
     #[test]

@@ -317,6 +317,11 @@ impl Link {
         queued + self.wire.len()
     }
 
+    /// When the first of the packets on the wire arrives, if there are any.
+    pub(crate) fn first_arrival(&self) -> Option<SimTime> {
+        Some(self.wire.first()?.arrival)
+    }
+
     /// Packets on the wire, and those of a FIFO that wait.
     pub(crate) fn under_way_pkts(&self) -> usize {
         self.wire.len()

@@ -1,5 +1,6 @@
 //! Nodes, interfaces and links, and the packets on them.
 
+mod ahead;
 mod region;
 mod transfer;
 

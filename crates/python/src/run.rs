@@ -125,7 +125,14 @@ pub(crate) fn run(
         let cpu = ThreadTime::now();
         let (progress, sink) = (progress.as_ref(), sink.as_ref());
         let kernels = kernels.unwrap_or_default();
-        let ran = carry_out(&scenario, seed, supplied, &failed, (progress, sink), &kernels);
+        let ran = carry_out(
+            &scenario,
+            seed,
+            supplied,
+            &failed,
+            (progress, sink),
+            &kernels,
+        );
         (ran, cpu.elapsed())
     });
     match ran {
@@ -265,7 +272,11 @@ fn run_with_kernels(
     let Some(linux) = scenario.linux.as_ref() else {
         return Err(Failure::Emulated);
     };
-    if scenario.flows.iter().any(|flow| flow.stack == Stack::External) {
+    if scenario
+        .flows
+        .iter()
+        .any(|flow| flow.stack == Stack::External)
+    {
         return Err(Failure::Emulated);
     }
     let Some((kernel, shim, agent)) = kernels.get(&linux.kernel) else {
@@ -357,9 +368,8 @@ fn carry_out(
                     Ok(Ok(world)) if !world.outside_flows().is_empty() => {
                         return run_with_kernels(world, scenario, seed, kernels, watch, sink);
                     }
-                    built => {
-                        built.map(|built| built.and_then(|world| run_world(world, &mut watch, sink)))
-                    }
+                    built => built
+                        .map(|built| built.and_then(|world| run_world(world, &mut watch, sink))),
                 }
             }
             Described::Slotted(slotted) => {

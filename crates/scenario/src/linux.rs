@@ -37,7 +37,10 @@ pub(crate) fn read(tree: &Table, flows: &[FlowGroup], problems: &mut Problems) -
         } else if coded {
             Some(("stack", "network coding takes the packets of the model"))
         } else if control.is_some_and(|name| name.contains(':')) {
-            Some(("stack", "a kernel cannot run a congestion control in Python"))
+            Some((
+                "stack",
+                "a kernel cannot run a congestion control in Python",
+            ))
         } else if flow.stack == Stack::External && flow.size.is_some() {
             Some(("size", "programs outside decide how much they send"))
         } else {
@@ -100,7 +103,15 @@ mod tests {
         let good = setting("net.ipv4.tcp_rmem = 4096 131072 6291456");
         let path = "net/ipv4/tcp_rmem".to_owned();
         assert_eq!(good, Some((path, "4096 131072 6291456".to_owned())));
-        for bad in ["net.ipv4.tcp_sack", "=1", "a..b=1", "../x=1", "a/b=1", "a=\n", "a="] {
+        for bad in [
+            "net.ipv4.tcp_sack",
+            "=1",
+            "a..b=1",
+            "../x=1",
+            "a/b=1",
+            "a=\n",
+            "a=",
+        ] {
             assert_eq!(setting(bad), None, "{bad}");
         }
     }

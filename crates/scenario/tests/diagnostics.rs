@@ -435,6 +435,20 @@ fn cases() -> Vec<(&'static str, String)> {
             "S157",
             chain("[sweep]\nseeds = 2\n[compare]\nequal_within = \"5\"\n"),
         ),
+        (
+            "S158",
+            chain(
+                "[[flow]]\nkind = \"transfer\"\nfrom = \"enb1\"\nto = \"enb2\"\nsize = \"1 MB\"\n\
+                 stack = \"external\"\n",
+            ),
+        ),
+        (
+            "S159",
+            chain(
+                "[linux]\nsysctl = [\"net.ipv4.tcp_sack\"]\n[[flow]]\nkind = \"transfer\"\n\
+                 from = \"enb1\"\nto = \"enb2\"\nsize = \"1 MB\"\nstack = \"linux\"\n",
+            ),
+        ),
     ]
 }
 

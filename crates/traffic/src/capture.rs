@@ -1,7 +1,7 @@
 //! Transport headers as bytes, for captures.
 
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
-use backlane_net::{Packet, PacketId, TransportHeader};
+use backlane_net::{NodeId, Packet, PacketId, TransportHeader};
 use backlane_tcp::{Flags, Segment};
 
 use crate::flows::Flows;
@@ -59,6 +59,11 @@ impl Flows {
             },
         }
     }
+}
+
+/// The IPv4 address of a node: node n has 10.0.0.0 + n, as in the messages of routing protocols.
+pub fn address(node: NodeId) -> u32 {
+    (10 << 24) | (node.0 & 0x00ff_ffff)
 }
 
 /// The source port of a flow.

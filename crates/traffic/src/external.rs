@@ -363,21 +363,27 @@ mod tests {
     const B: [u8; 4] = [10, 0, 0, 2];
 
     fn data(seq: u32, bytes: usize) -> Vec<u8> {
-        let builder = PacketBuilder::ipv4(A, B, 64).tcp(40_000, 5001, seq, 1000).ack(1);
+        let builder = PacketBuilder::ipv4(A, B, 64)
+            .tcp(40_000, 5001, seq, 1000)
+            .ack(1);
         let mut datagram = Vec::new();
         builder.write(&mut datagram, &vec![7; bytes]).unwrap();
         datagram
     }
 
     fn syn(seq: u32) -> Vec<u8> {
-        let builder = PacketBuilder::ipv4(A, B, 64).tcp(40_000, 5001, seq, 1000).syn();
+        let builder = PacketBuilder::ipv4(A, B, 64)
+            .tcp(40_000, 5001, seq, 1000)
+            .syn();
         let mut datagram = Vec::new();
         builder.write(&mut datagram, &[]).unwrap();
         datagram
     }
 
     fn ack(ack: u32) -> Vec<u8> {
-        let builder = PacketBuilder::ipv4(B, A, 64).tcp(5001, 40_000, 1, 1000).ack(ack);
+        let builder = PacketBuilder::ipv4(B, A, 64)
+            .tcp(5001, 40_000, 1, 1000)
+            .ack(ack);
         let mut datagram = Vec::new();
         builder.write(&mut datagram, &[]).unwrap();
         datagram

@@ -10,7 +10,7 @@ use backlane_net::{
 use backlane_tcp::Segment;
 use backlane_units::{Duration, SimTime};
 
-use crate::capture::client_port;
+use crate::capture::{address, client_port};
 use crate::delivery::Delivery;
 use crate::external::{Datagram, Datagrams, Ends, ExternalFlow, Reported, arrive};
 use crate::reordering::Reordering;
@@ -18,6 +18,9 @@ use crate::spec::{FlowSpec, Start, TransportSpec};
 use crate::tcp_flow::{Segments, TcpFlow};
 use crate::udp::UdpFlow;
 use crate::utility::price;
+
+/// The endpoint of events at which hosts outside the simulation send.
+pub const OUTSIDE: u32 = u32::MAX;
 
 const START: u32 = 0;
 const SOURCE: u32 = 1;
@@ -149,6 +152,10 @@ struct Outside {
     flow_of: BTreeMap<Ends, u32>,
     /// Connections of each pair of hosts, in ascending order.
     connections: BTreeMap<[NodeId; 2], usize>,
+    /// What hosts will send, by time and in the order in which they said so.
+    to_send: BTreeMap<(SimTime, u64), (NodeId, Box<[u8]>)>,
+    /// The number of datagrams in it so far.
+    said: u64,
 }
 
 impl Flows {
@@ -210,25 +217,37 @@ impl Flows {
         }
     }
 
+    /// The host `from` outside the simulation will send an IPv4 datagram at `at`. The caller arms an
+    /// event of the application for then, with the endpoint [`OUTSIDE`] ([`Flows::send_due`]).
+    pub fn will_send(&mut self, at: SimTime, from: NodeId, bytes: &[u8]) {
+        self.outside.said += 1;
+        let key = (at, self.outside.said);
+        self.outside.to_send.insert(key, (from, bytes.into()));
+    }
+
+    /// A host outside sends what is due first.
+    fn send_due(&mut self, context: &mut HostContext<'_>) {
+        if let Some(first) = self.outside.to_send.first_entry()
+            && first.key().0 <= context.now()
+        {
+            let (from, bytes) = first.remove();
+            self.inject(context, from, &bytes);
+        }
+    }
+
     /// The host `from` outside the simulation sends an IPv4 datagram, as Ethernet would carry it. It
     /// belongs to the external flow between its two hosts; of several, to the one that
     /// [`client_port`] names, or else each takes a connection in turn. False if it was refused: it
     /// is no complete datagram of IPv4, not from that host's address, or no external flow leads to
-    /// its destination. `address` is that of a node.
-    pub fn inject(
-        &mut self,
-        context: &mut HostContext<'_>,
-        from: NodeId,
-        bytes: &[u8],
-        address: impl Fn(NodeId) -> u32,
-    ) -> bool {
+    /// its destination.
+    pub fn inject(&mut self, context: &mut HostContext<'_>, from: NodeId, bytes: &[u8]) -> bool {
         let Some(datagram) = Datagram::read(bytes) else {
             return false;
         };
         if address(from) != datagram.addresses[0] {
             return false;
         }
-        let Some(number) = self.flow_outside(from, &datagram, address) else {
+        let Some(number) = self.flow_outside(from, &datagram) else {
             return false;
         };
         let flow = &mut self.all[number as usize];
@@ -257,12 +276,7 @@ impl Flows {
     }
 
     /// The external flow of a datagram that the host `from` sends.
-    fn flow_outside(
-        &mut self,
-        from: NodeId,
-        datagram: &Datagram<'_>,
-        address: impl Fn(NodeId) -> u32,
-    ) -> Option<u32> {
+    fn flow_outside(&mut self, from: NodeId, datagram: &Datagram<'_>) -> Option<u32> {
         let mut ends = datagram.ends(false);
         ends.sort_unstable();
         if let Some(&flow) = self.outside.flow_of.get(&ends) {
@@ -563,6 +577,9 @@ impl Application for Flows {
     }
 
     fn on_timer(&mut self, context: &mut HostContext<'_>, id: u32, token: u32) {
+        if id == OUTSIDE {
+            return self.send_due(context);
+        }
         let grant = match self.all.get(id as usize) {
             Some(_) => self.grant(context, id),
             None => return,

@@ -18,11 +18,11 @@ pub mod tcp_flow;
 pub mod udp;
 mod utility;
 
-pub use capture::{SERVER_PORT, client_port};
+pub use capture::{SERVER_PORT, address, client_port};
 pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use external::{ExternalFlow, Reported};
-pub use flows::{Flow, Flows, Transport};
+pub use flows::{Flow, Flows, OUTSIDE, Transport};
 pub use reordering::{Reordering, ReorderingReadings};
 pub use source::{Emission, Source, SourceFactory};
 pub use spec::{FlowSpec, Start, TransportSpec, UdpConfig};

@@ -11,7 +11,9 @@ use backlane_net::{
     Simulation,
 };
 use backlane_param::Params;
-use backlane_scenario::model::{End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Stack, Wire};
+use backlane_scenario::model::{
+    End, FlowGroup, FlowKind, Impairments, NodeKind, Scenario, Stack, Wire,
+};
 use backlane_tcp::congestion::Custom;
 use backlane_tcp::{self as tcp, CongestionControlConfig, Seed};
 use backlane_traffic::{CodingConfig, FlowSpec, Flows, Start, TransportSpec, UdpConfig, Utility};

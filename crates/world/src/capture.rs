@@ -13,6 +13,7 @@ use backlane_net::{
     AirFrame, Capture, CapturePoint, Ecn, FlowId, Network, NodeId, Packet, Port, TransportHeader,
 };
 use backlane_record::pcapng::{LinkType, Pcapng};
+use backlane_traffic::address;
 
 use crate::sink::{CAPTURE_BYTES, CAPTURES_BYTES, Sink};
 
@@ -167,10 +168,6 @@ impl Files {
         file.packet(port, nanoseconds, point.sent, bytes, size);
         self.held_bytes += file.held_bytes() - before;
     }
-}
-
-pub(crate) fn address(node: NodeId) -> u32 {
-    (10 << 24) | (node.0 & 0x00ff_ffff)
 }
 
 /// IP and transport headers, a routing message whole, and the packet's size. A message on a data

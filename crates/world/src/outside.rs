@@ -8,11 +8,10 @@
 use std::cell::RefCell;
 
 use backlane_engine::Interrupt;
-use backlane_net::{NodeId, Simulation};
-use backlane_traffic::{FlowSpec, Flows, Reported};
+use backlane_net::{Event, NodeId, Simulation};
+use backlane_traffic::{FlowSpec, Flows, OUTSIDE, Reported};
 use backlane_units::{Duration, SimTime};
 
-use crate::capture;
 use crate::link_state::LinkState;
 use crate::world::World;
 
@@ -73,7 +72,7 @@ impl Door<'_> {
     pub fn send(&mut self, at: SimTime, host: NodeId, datagram: &[u8]) -> bool {
         let at = at.min(self.horizon());
         self.simulation.act(at, host.0, |flows, context| {
-            flows.inject(context, host, datagram, address)
+            flows.inject(context, host, datagram)
         })
     }
 
@@ -92,6 +91,27 @@ impl Door<'_> {
             .collect()
     }
 
+    /// A host will send an IPv4 datagram at `at`, which is not before now. Events of the simulation
+    /// may come first.
+    pub fn send_at(&mut self, at: SimTime, host: NodeId, datagram: &[u8]) {
+        self.simulation.application.will_send(at, host, datagram);
+        let (id, token) = (OUTSIDE, 0);
+        self.simulation
+            .events
+            .once(at, Event::Application { id, token });
+    }
+
+    /// How far a host may run ahead of the simulation: no packet reaches it before this time, if no
+    /// host outside sends before `next`, and neither does the instant at which the simulation is
+    /// looked at or changed.
+    pub fn horizon_of(&mut self, host: NodeId, next: SimTime) -> SimTime {
+        let after = self.until.saturating_add(Duration::from_nanos(1));
+        let event = self.simulation.events.next_entry();
+        let next = event.map_or(next, |event| event.min(next));
+        let delivery = self.simulation.network.earliest_delivery(host, next);
+        delivery.min(after)
+    }
+
     /// The sender of a flow reports its state.
     pub fn report(&mut self, flow: u32, reported: Reported) {
         self.simulation.application.report(flow, reported);
@@ -101,11 +121,6 @@ impl Door<'_> {
     pub fn give_up(&mut self, flow: u32) {
         self.simulation.application.give_up(flow);
     }
-}
-
-/// The IPv4 address of a node, that of captures: node n has 10.0.0.0 + n.
-pub fn address(node: NodeId) -> u32 {
-    capture::address(node)
 }
 
 /// A flow whose ends are outside.

@@ -33,7 +33,9 @@ pub(super) fn loads(network: &Network, specs: &[FlowSpec]) -> Vec<u64> {
         for spec in specs {
             let end = match spec.transport {
                 TransportSpec::Tcp(_) | TransportSpec::CodedTcp(..) => TCP_END,
-                TransportSpec::Udp(_) | TransportSpec::Source(_) | TransportSpec::External => UDP_END,
+                TransportSpec::Udp(_) | TransportSpec::Source(_) | TransportSpec::External => {
+                    UDP_END
+                }
             };
             let mut node = network.exit_of(spec.source);
             loads[node.index()] += end;
