@@ -236,6 +236,20 @@ def test_a_command_ends_the_emulation_and_its_failure_is_one(
 
 @needs_rights
 @pytest.mark.usefixtures("unchanged")
+def test_realtime_is_the_policy_of_the_simulations_thread_alone(file: Path, tmp_path: Path) -> None:
+    policies = []
+    for words in ((), ("--realtime",)):
+        live = Live(file, "-o", tmp_path / "out", *words)
+        assert live.run("enb1", *echo("enb3", 1)).returncode == 0
+        threads = Path(f"/proc/{live.process.pid}/task").iterdir()
+        found = [os.sched_getscheduler(int(thread.name)) for thread in threads]
+        policies.append((found.count(os.SCHED_FIFO), os.sched_getscheduler(live.process.pid)))
+        assert live.end().code == 0
+    assert policies == [(0, os.SCHED_OTHER), (1, os.SCHED_OTHER)]
+
+
+@needs_rights
+@pytest.mark.usefixtures("unchanged")
 def test_what_a_command_has_started_ends_with_the_emulation(file: Path, tmp_path: Path) -> None:
     inside = f"{sys.executable} -m backlane emulate exec enb1 -- sleep 98765"
     words = ("--for", "3s", "-o", tmp_path / "out", "--", "sh", "-c", f"{inside} & wait")

@@ -65,6 +65,11 @@ def _span(_context: click.Context, _parameter: click.Parameter, value: str | Non
 )
 @set_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the seed in the file.")
+@click.option(
+    "--realtime",
+    is_flag=True,
+    help="Give the simulation priority over all ordinary programs of this machine.",
+)
 @click.option("--run", "run", metavar="RUN", help="With exec: which emulation, if several go on.")
 @click.option("--clean", is_flag=True, help="Remove what killed emulations have left, and end.")
 @python_option
@@ -75,6 +80,7 @@ def command(
     out: Path | None,
     settings: tuple[str, ...],
     seed: int | None,
+    realtime: bool,
     run: str | None,
     clean: bool,
     allow_python: bool,
@@ -93,7 +99,7 @@ def command(
             raise click.UsageError("exec takes a HOST and, after --, a COMMAND")
         return _execute(rest[0], rest[1:], run)
     return _emulate(
-        Path(first), rest, duration, out, settings, seed, allow_python, as_json
+        Path(first), rest, duration, out, settings, seed, realtime, allow_python, as_json
     )  # fmt: skip
 
 
@@ -132,6 +138,7 @@ def _emulate(
     out: Path | None,
     settings: tuple[str, ...],
     seed: int | None,
+    realtime: bool,
     allow_python: bool,
     as_json: bool,
 ) -> int:
@@ -155,7 +162,7 @@ def _emulate(
         output.say(f"removed what {one.name} ({one.run}) had left")
     for sentence in kept:
         output.error(f"warning: {sentence}")
-    with Session(work) as session:
+    with Session(work, realtime) as session:
         folder = out or Path("results") / f"{slug(plan.name)}-{session.run}"
         _introduce(session)
         with View(session) as view:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from backlane import native, single
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 RUN = "BACKLANE_RUN"
 """The variable that names the emulation to a command."""
+PRIORITY = 10
+"""Of the simulation's thread with `realtime`, of 1 to 99."""
 _LOOK_EVERY_S = 0.1
 _PATIENCE_S = 5.0
 _KILL = 9
@@ -43,14 +46,16 @@ class Session:
 
     Args:
         work: the run.
+        realtime: gives the simulation's thread priority over all ordinary programs of the machine.
 
     Raises:
         BacklaneError: R121 when the scenario has no external flow, R122, R123.
         RunError: when the network cannot be built.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, realtime: bool = False) -> None:
         self._work = work
+        self._realtime = realtime
         self._emulator = native.module().Emulator(work.cell.resolved, work.run.seed)
         if not self._emulator.hosts:
             raise BacklaneError(
@@ -145,6 +150,8 @@ class Session:
 
         def work() -> None:
             try:
+                if self._realtime:
+                    _take_priority()
                 done.append(emulator.run(files))
             except BaseException as error:
                 failed.append(error)
@@ -191,6 +198,23 @@ class Session:
         ]
 
 
+def _take_priority() -> None:
+    """Schedule the calling thread before all ordinary ones (sched(7)).
+
+    Raises:
+        BacklaneError: R120 when the system refuses.
+    """
+    if sys.platform != "linux":
+        return
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    except OSError as error:
+        raise BacklaneError(
+            "R120", f"the system refuses --realtime: {error.strerror}", None,
+            "it takes CAP_SYS_NICE; emulate without it",
+        ) from error  # fmt: skip
+
+
 class _Command:
     """A command that is executed on this machine beside the simulation.
 
@@ -233,16 +257,12 @@ class _Command:
     def _goes_on(self) -> bool:
         """Whether it, or what it has started, goes on."""
         is_alive = self._process.poll() is None
-        return is_alive or (self._is_session and self._signal(0))
+        return is_alive or (self._is_session and state.has_session(self._process.pid))
 
-    def _signal(self, number: int) -> bool:
-        """Send a signal; false if there is no process that could receive it."""
-        try:
+    def _signal(self, number: int) -> None:
+        with suppress(OSError):
             if self._is_session and sys.platform != "win32":
                 # The processes of the session keep its number after the first of them has ended.
                 os.killpg(self._process.pid, number)
             elif self._process.poll() is None:
                 self._process.send_signal(number)
-        except OSError:
-            return False
-        return True

@@ -18,8 +18,8 @@ from backlane.files import make_folder, read_json, remove, write_json
 
 FOLDER = Path("/run/backlane")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_AFTER_THE_NAME = 19
-"""Fields of /proc/PID/stat from the name of the program to the start (proc(5): field 22)."""
+_STATE, _SESSION, _START = 3, 6, 22
+"""Numbers of fields of /proc/PID/stat (proc(5))."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,15 @@ def _typed(value: dict[str, Any]) -> dict[str, Any]:
     return {key: kind(value[key]) for key, kind in kinds.items()}
 
 
+def has_session(number: int) -> bool:
+    """Whether a process of a session goes on; one that has ended and is not waited for does not."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        fields = _fields(path)
+        if fields and fields[0] not in "ZX" and int(fields[_SESSION - _STATE]) == number:
+            return True
+    return False
+
+
 def _boot() -> str:
     try:
         return _BOOT.read_text().strip()
@@ -161,10 +170,15 @@ def _boot() -> str:
 
 def _began(pid: int) -> int | None:
     """When a process began, in ticks since the boot; None if there is none, or it has ended."""
+    fields = _fields(Path(f"/proc/{pid}/stat"))
+    return None if not fields or fields[0] in "ZX" else int(fields[_START - _STATE])
+
+
+def _fields(path: Path) -> list[str]:
+    """The fields of /proc/PID/stat from the state on; none if the process is gone."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = path.read_text()
     except OSError:
-        return None
-    # The name of the program is in parentheses, and may have spaces and parentheses.
-    state, *fields = text.rpartition(")")[2].split()
-    return None if state in "ZX" else int(fields[_AFTER_THE_NAME - 1])
+        return []
+    # The name of the program before them is in parentheses, and may have spaces and parentheses.
+    return text.rpartition(")")[2].split()
