@@ -52,6 +52,8 @@ class RunResult:
     """By the name of the probe; empty if a sink received them."""
     captures: dict[str, bytes]
     """Files by the node's name; empty if a sink received them."""
+    consoles: dict[str, str]
+    """What the kernels of hosts have printed, by host."""
     undivided: str | None
     """Why the run used one thread, if more were offered."""
 

@@ -102,7 +102,7 @@ def unpublish(folder: Path, keep_drawn: bool = False) -> None:
     for pattern in patterns if keep_drawn else (*patterns, *_DRAWN):
         for path in folder.glob(pattern):
             remove(path)
-    for name in ("series", "capture", "figures"):
+    for name in ("series", "capture", "console", "figures"):
         below = folder / name
         for inner in (*below.glob("*/"), below) if below.is_dir() else ():
             if inner.is_dir() and not any(inner.iterdir()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backlane import cost, linux, native, tables
 from backlane.campaign.assemble import Totals, manifest_of, run_row
 from backlane.errors import BacklaneError, write_error
-from backlane.files import locked, read_json, sweep, write_text
+from backlane.files import locked, make_folder, read_json, sweep, write_text
 from backlane.folder import CAMPAIGN, MANIFEST, RESOLVED, publish, staging
 from backlane.machine import core_count
 from backlane.results import Results
@@ -179,6 +179,9 @@ def write(
                 runs = _runs(work, result)
                 tables.write(staged / "runs.parquet", runs)
                 write_text(staged / RESOLVED, work.cell.resolved)
+                for host, text in result.consoles.items():
+                    make_folder(staged / "console")
+                    write_text(staged / "console" / f"{host}.txt", text + "\n")
                 collect(staged, {work.run.run_id: files}, of_one_run=True)
             except OSError as error:
                 raise write_error(error, folder) from error

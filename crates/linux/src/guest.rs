@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use backlane_net::NodeId;
 use rustix::fs::OFlags;
@@ -14,8 +15,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::calendar::Calendar;
 use crate::device::Device;
 
-/// How much of a console is kept for its last words.
-const WORDS_BYTES: usize = 2000;
+/// How much of a console is kept.
+const WORDS_BYTES: usize = 64_000;
 
 /// What is built once for each version of Linux.
 #[derive(Clone, Debug)]
@@ -38,10 +39,10 @@ pub struct Start<'a> {
     pub root: &'a Path,
     /// The name of its job in that folder.
     pub job: &'a str,
-    /// The socket of the calendar.
-    pub calendar: &'a Path,
-    /// The socket of its device.
-    pub device: &'a Path,
+    /// The name of the calendar's socket there.
+    pub calendar: &'a str,
+    /// The name of its device's socket there.
+    pub device: &'a str,
     /// Its number on the calendar.
     pub number: u64,
     /// The seed of its random numbers.
@@ -77,22 +78,26 @@ impl Guest {
     /// # Errors
     /// It cannot be started.
     pub fn start(host: NodeId, name: &str, start: &Start<'_>) -> io::Result<Self> {
-        let listener = UnixListener::bind(start.device)?;
-        let shown = Path::display;
+        let listener = UnixListener::bind(start.root.join(start.device))?;
         let mut command = Command::new(&start.files.kernel);
+        // The command line is part of the kernel's randomness: it names no folder.
         command
+            .current_dir(start.root)
             .arg(format!("mem={}K", start.memory_bytes / 1024))
             .arg(format!(
                 "time-travel=ext:{}:{}",
-                start.number,
-                shown(start.calendar)
+                start.number, start.calendar
             ))
-            .arg(format!("virtio_uml.device={}:1", shown(start.device)))
+            .arg(format!("virtio_uml.device={}:1", start.device))
             // Frames are the device's at once, and sending causes no interrupt.
             .arg("virtio_net.napi_tx=0")
-            .args(["root=/dev/root", "rootfstype=hostfs", "ro"])
-            .arg(format!("rootflags={}", shown(start.root)))
-            .arg(format!("uml_dir={}/uml", shown(start.root)))
+            .args([
+                "root=/dev/root",
+                "rootfstype=hostfs",
+                "ro",
+                "rootflags=/proc/self/cwd",
+            ])
+            .arg("uml_dir=uml")
             .args(["init=/agent", "quiet", "loglevel=4"])
             .arg(format!("JOB=/{}", start.job))
             .args(["con=null", "con0=null,fd:1", "con1=null,fd:2"])
@@ -166,21 +171,15 @@ impl Guest {
         Some(self.process.try_wait().ok()??.to_string())
     }
 
-    /// The console and the reports, to wait for.
-    pub fn pipes(&self) -> [&dyn AsFdDyn; 2] {
-        [&self.console, &self.reports]
-    }
-}
-
-/// Something to wait for.
-pub trait AsFdDyn {
-    /// Its descriptor.
-    fn descriptor(&self) -> std::os::fd::BorrowedFd<'_>;
-}
-
-impl<T: AsFd> AsFdDyn for T {
-    fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.as_fd()
+    /// The same of a process that seems to end, and is given a moment.
+    pub fn ends(&mut self) -> Option<String> {
+        for _ in 0..50 {
+            if let Some(status) = self.ended() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
     }
 }
 

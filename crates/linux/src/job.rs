@@ -1,7 +1,10 @@
 //! What the program in a kernel is asked to do, as lines of text; `guest/agent.c` reads them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::net::Ipv4Addr;
+
+use backlane_traffic::SERVER_PORT;
 
 /// The date at which the calendar of all kernels begins, in nanoseconds since 1970.
 pub const EPOCH_NS: u64 = 1_000_000_000_000_000_000;
@@ -34,10 +37,13 @@ pub struct Job {
     pub address: u32,
     /// Settings, by the path below `/proc/sys`.
     pub sysctl: Vec<(String, String)>,
-    /// The port on which it takes transfers, if it does.
-    pub listen: Option<u16>,
+    /// The congestion controls of the transfers that it takes on [`SERVER_PORT`]. If they are one, its
+    /// ends of the connections have it too: DCTCP negotiates its marks only with another DCTCP.
+    pub listen: BTreeSet<String>,
     /// What it sends.
     pub transfers: Vec<Transfer>,
+    /// Programs with their arguments, and when they start on the calendar.
+    pub programs: Vec<(u64, Vec<String>)>,
 }
 
 impl Job {
@@ -48,8 +54,12 @@ impl Job {
             let _ = writeln!(text, "sysctl {path} {value}");
         }
         let _ = writeln!(text, "address {}", Ipv4Addr::from(self.address));
-        if let Some(port) = self.listen {
-            let _ = writeln!(text, "listen {port}");
+        if let Some(control) = self.listen.first() {
+            let control = match self.listen.len() {
+                1 => control,
+                _ => "-",
+            };
+            let _ = writeln!(text, "listen {SERVER_PORT} {control}");
         }
         for transfer in &self.transfers {
             let (to, port) = transfer.to;
@@ -67,6 +77,9 @@ impl Job {
                 EPOCH_NS + first_ns,
             );
         }
+        for (start_ns, words) in &self.programs {
+            let _ = writeln!(text, "exec {}\t{}", EPOCH_NS + start_ns, words.join("\t"));
+        }
         text
     }
 }
@@ -80,7 +93,7 @@ mod tests {
         let job = Job {
             address: 0x0a00_0002,
             sysctl: vec![("net/ipv4/tcp_sack".into(), "0".into())],
-            listen: Some(5001),
+            listen: BTreeSet::from(["bbr".to_owned()]),
             transfers: vec![Transfer {
                 flow: 3,
                 from_port: 49_155,
@@ -91,11 +104,13 @@ mod tests {
                 stop_ns: None,
                 reports_ns: Some((2_010_000_000, 10_000_000)),
             }],
+            programs: vec![(1, vec!["/program-0".into(), "-s".into()])],
         };
         assert_eq!(
             job.text(),
-            "sysctl net/ipv4/tcp_sack 0\naddress 10.0.0.2\nlisten 5001\nsend 3 49155 10.0.0.1 5001 \
-             bbr 1000000 1000000002000000000 0 1000000002010000000 10000000\n"
+            "sysctl net/ipv4/tcp_sack 0\naddress 10.0.0.2\nlisten 5001 bbr\nsend 3 49155 10.0.0.1 5001 \
+             bbr 1000000 1000000002000000000 0 1000000002010000000 10000000\nexec \
+             1000000000000000001\t/program-0\t-s\n"
         );
     }
 }

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use backlane_engine::Interrupt;
@@ -28,10 +28,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tempfile::TempDir;
 
 use crate::calendar::Calendar;
+use crate::cpu::OneCore;
 use crate::device::{Asked, Device, RECEIVE, TRANSMIT, Unanswered};
 use crate::failure::Failure;
 use crate::guest::{Files, Guest, Start};
 use crate::job::{EPOCH_NS, Job, Transfer};
+use crate::program::Programs;
 use crate::workplace;
 
 /// The time on the calendar at which the simulation begins.
@@ -40,6 +42,12 @@ pub const BOOT_NS: u64 = 2_000_000_000;
 const SILENCE: Duration = Duration::from_secs(30);
 /// A sender reports its state so long before the instant of a sample, so that the report is there.
 const REPORT_EARLIER_NS: u64 = 5_000;
+
+/// Lines of a console in an error.
+const LAST_LINES: usize = 20;
+
+/// The socket of the calendar.
+const CALENDAR: &str = "calendar";
 
 /// What Linux chooses for buffers on a machine with 8 GB of memory; kernels here have less.
 const BUFFERS: [(&str, &str); 3] = [
@@ -74,6 +82,7 @@ pub struct Kernels {
     ready: usize,
     _folder: TempDir,
     _lock: File,
+    _core: Option<OneCore>,
 }
 
 /// The next multiple of a nanosecond on the calendar.
@@ -101,11 +110,13 @@ impl Kernels {
             std::fs::copy(&build.files.agent, root.join("agent")).map(drop)
         };
         prepare(&root).map_err(Failure::machine("prepare the folder of the kernels"))?;
-        let calendar = root.join("calendar");
-        let listener = UnixListener::bind(&calendar);
+        let listener = UnixListener::bind(root.join(CALENDAR));
         let listener = listener.map_err(Failure::machine("open a socket"))?;
+        let core = OneCore::take();
         let mut guests = Vec::new();
-        for (number, (host, job)) in (0_u64..).zip(jobs(world, build)) {
+        let jobs = jobs(world, build, &root);
+        let jobs = jobs.map_err(Failure::machine("copy a program"))?;
+        for (number, (host, job)) in (0_u64..).zip(jobs) {
             let name = world.name(host);
             let file = format!("job-{number}");
             std::fs::write(root.join(&file), job.text())
@@ -114,8 +125,8 @@ impl Kernels {
                 files: &build.files,
                 root: &root,
                 job: &file,
-                calendar: &calendar,
-                device: &root.join(format!("device-{number}")),
+                calendar: CALENDAR,
+                device: &format!("device-{number}"),
                 number,
                 seed: seed
                     .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -137,6 +148,7 @@ impl Kernels {
             ready: 0,
             _folder: folder,
             _lock: lock,
+            _core: core,
         };
         let starts = kernels.greet(&listener)?;
         kernels.start_up(starts)?;
@@ -146,6 +158,13 @@ impl Kernels {
     /// Why [`Outside`] has interrupted the run.
     pub fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take()
+    }
+
+    /// What each kernel and its programs have printed, by host; of long texts the end.
+    pub fn consoles(&mut self) -> Vec<(String, String)> {
+        let guests = self.guests.iter_mut();
+        let texts = guests.map(|guest| (guest.name.clone(), guest.last_words()));
+        texts.filter(|(_, text)| !text.is_empty()).collect()
     }
 
     /// The number of kernels.
@@ -228,9 +247,8 @@ impl Kernels {
     /// The kernel that runs next, and when.
     fn next(&self) -> Option<(u64, usize)> {
         let requests = self.guests.iter().enumerate();
-        let requests = requests.filter_map(|(index, guest)| {
-            Some((guest.calendar.as_ref()?.request_ns()?, index))
-        });
+        let requests = requests
+            .filter_map(|(index, guest)| Some((guest.calendar.as_ref()?.request_ns()?, index)));
         requests.min()
     }
 
@@ -461,16 +479,18 @@ impl Kernels {
 
     fn failed(&mut self, index: usize, what: String) -> Failure {
         let guest = &mut self.guests[index];
+        let words = guest.last_words();
+        let lines: Vec<&str> = words.lines().rev().take(LAST_LINES).collect();
         Failure::Guest {
             host: guest.name.clone(),
             what,
-            last_words: guest.last_words(),
+            last_words: lines.into_iter().rev().collect::<Vec<_>>().join("\n"),
         }
     }
 
     /// A kernel has closed a connection, or said something that makes no sense.
     fn lost(&mut self, index: usize, error: &io::Error) -> Failure {
-        let what = match self.guests[index].ended() {
+        let what = match self.guests[index].ends() {
             Some(status) => format!("has ended ({status})"),
             None => format!("has lost its connection ({error})"),
         };
@@ -569,7 +589,7 @@ impl From<Failure> for Unserved {
 }
 
 /// The work of each host, by its number.
-fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
+fn jobs(world: &World, build: &Build, root: &Path) -> io::Result<BTreeMap<NodeId, Job>> {
     let defaults = BUFFERS.into_iter().chain([NO_METRICS]);
     let defaults = defaults.map(|(path, value)| (path.to_owned(), value.to_owned()));
     let sysctl: Vec<_> = defaults.chain(build.sysctl.iter().cloned()).collect();
@@ -579,14 +599,35 @@ fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
         ..Job::default()
     };
     let mut jobs = BTreeMap::new();
+    let mut programs = Programs::default();
     for flow in world.outside_flows() {
         let (source, destination) = (flow.spec.source, flow.spec.destination);
+        let control = flow
+            .congestion_control
+            .unwrap_or_else(|| "cubic".to_owned());
         let receiver = jobs.entry(destination).or_insert_with(|| job(destination));
-        receiver.listen = Some(SERVER_PORT);
+        if flow.programs.is_none() {
+            receiver.listen.insert(control.clone());
+        }
         let start_ns = match flow.spec.start {
             backlane_traffic::Start::At(at) => on_calendar(at),
             backlane_traffic::Start::AfterPrevious(_) => continue,
         };
+        if let Some(own) = &flow.programs {
+            let ends = [source, destination].map(address);
+            let server = programs
+                .command(&own.server, ends, root)
+                .map_err(named(&own.server))?;
+            if !server.is_empty() {
+                receiver.programs.push((0, server));
+            }
+            let client = programs
+                .command(&own.client, ends, root)
+                .map_err(named(&own.client))?;
+            let sender = jobs.entry(source).or_insert_with(|| job(source));
+            sender.programs.push((start_ns, client));
+            continue;
+        }
         let [warm_up, _] = world.span();
         let reports_ns = world.windows_every().map(|every| {
             let every_ns = every.as_ps() / 1000;
@@ -600,14 +641,18 @@ fn jobs(world: &World, build: &Build) -> BTreeMap<NodeId, Job> {
             flow: flow.number,
             from_port: client_port(flow.number),
             to: (address(destination), SERVER_PORT),
-            congestion_control: flow
-                .congestion_control
-                .unwrap_or_else(|| "cubic".to_owned()),
+            congestion_control: control,
             size_bytes: flow.spec.size_bytes,
             start_ns,
             stop_ns: flow.spec.stop.map(on_calendar),
             reports_ns,
         });
     }
-    jobs
+    Ok(jobs)
+}
+
+/// An error with the program that it is about.
+fn named(words: &[String]) -> impl FnOnce(io::Error) -> io::Error {
+    let program = words.first().cloned().unwrap_or_default();
+    move |error| io::Error::new(error.kind(), format!("{program}: {error}"))
 }

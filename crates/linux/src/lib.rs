@@ -17,12 +17,14 @@
 #![cfg(target_os = "linux")]
 
 pub mod calendar;
+mod cpu;
 pub mod device;
 mod failure;
 pub mod guest;
 pub mod job;
 pub mod kernels;
 pub mod memory;
+mod program;
 pub mod ring;
 mod workplace;
 

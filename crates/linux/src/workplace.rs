@@ -62,6 +62,13 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, ["backlane-kernels-being-made", "backlane-kernels-running", "other"]);
+        assert_eq!(
+            left,
+            [
+                "backlane-kernels-being-made",
+                "backlane-kernels-running",
+                "other"
+            ]
+        );
     }
 }

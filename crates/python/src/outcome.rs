@@ -1,5 +1,6 @@
 //! A finished run as Python values.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use backlane_record::Table;
@@ -17,6 +18,8 @@ pub(crate) struct RunResult {
     tables: Py<PyDict>,
     series: Py<PyDict>,
     captures: Py<PyDict>,
+    /// What the kernels of hosts have printed, by host.
+    consoles: BTreeMap<String, String>,
     undivided: Option<&'static str>,
 }
 
@@ -28,6 +31,7 @@ impl RunResult {
         Ok(Self {
             summary,
             captures,
+            consoles: ran.consoles.into_iter().collect(),
             undivided: ran.undivided,
             series: by_name(py, std::mem::take(&mut outcome.series))?,
             tables: by_name(py, outcome.tables())?,

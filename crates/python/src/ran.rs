@@ -12,4 +12,6 @@ pub(crate) struct Ran {
     pub(crate) undivided: Option<&'static str>,
     /// CPU time of the threads beside the calling one.
     pub(crate) helpers_cpu: Duration,
+    /// What kernels have printed, by host.
+    pub(crate) consoles: Vec<(String, String)>,
 }

@@ -256,6 +256,7 @@ fn run_world(
         threads,
         undivided,
         helpers_cpu,
+        consoles: Vec::new(),
     })
 }
 
@@ -298,11 +299,13 @@ fn run_with_kernels(
     if let Some(failure) = kernels.take_failure() {
         return Err(failed(failure));
     }
+    let consoles = kernels.consoles();
     Ok(ran.map(|outcome| Ran {
         outcome,
         threads: 1,
         undivided,
         helpers_cpu: Duration::ZERO,
+        consoles,
     }))
 }
 
@@ -380,6 +383,7 @@ fn carry_out(
                         threads: 1,
                         undivided: Some("slots follow each other"),
                         helpers_cpu: Duration::ZERO,
+                        consoles: Vec::new(),
                     })
                 })
             }

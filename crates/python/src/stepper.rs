@@ -401,6 +401,7 @@ impl Stepper {
             threads: 1,
             undivided: Some("a run with pauses is on one thread"),
             helpers_cpu: Duration::ZERO,
+            consoles: Vec::new(),
         };
         RunResult::of(py, ran, wall, cpu)
     }

@@ -8,8 +8,8 @@ use crate::catalogue::Catalogue;
 use crate::codes::Code;
 use crate::diagnostic::Span;
 use crate::model::{
-    AccessKind, End, Endpoints, FlowGroup, FlowKind, Law, NodeKind, Placement, Scenario, Stack,
-    Start, Udp, Utility,
+    AccessKind, End, Endpoints, FlowGroup, FlowKind, Law, NodeKind, Placement, Programs, Scenario,
+    Stack, Start, Udp, Utility,
 };
 use crate::names::{Names, ue_index};
 use crate::phrases;
@@ -163,9 +163,23 @@ fn group(table: &Table, from: Endpoints, to: Endpoints, catalogue: Catalogue) ->
             Some("external") => Stack::External,
             _ => Stack::Model,
         },
+        programs: programs(table),
         udp,
         source: is_declared.then(|| plain::values(table)),
     })
+}
+
+/// The programs that kernels run, if the group names any.
+fn programs(table: &Table) -> Option<Programs> {
+    let words = |key: &str| -> Vec<String> {
+        let texts = table.texts(key).into_iter();
+        texts.map(|(text, _)| text.to_owned()).collect()
+    };
+    let programs = Programs {
+        client: words("client"),
+        server: words("server"),
+    };
+    (programs != Programs::default()).then_some(programs)
 }
 
 /// The ends under `key`; "server" becomes the servers' ids.

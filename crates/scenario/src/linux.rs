@@ -2,7 +2,7 @@
 
 use crate::codes::Code;
 use crate::diagnostic::Span;
-use crate::model::{FlowGroup, Linux, Stack};
+use crate::model::{FlowGroup, Linux, Programs, Stack};
 use crate::problems::Problems;
 use crate::shown::short;
 use crate::tree::{Item, Table, Value};
@@ -27,6 +27,9 @@ pub(crate) fn read(tree: &Table, flows: &[FlowGroup], problems: &mut Problems) -
     let coded = tree.table("coding");
     let coded = coded.is_some_and(|coding| coding.boolean("enabled") == Some(true));
     for ((table, span), flow) in tree.tables("flow").into_iter().zip(flows) {
+        if let Some(programs) = &flow.programs {
+            check_programs(flow, programs, table, span, problems);
+        }
         if flow.stack == Stack::Model {
             continue;
         }
@@ -53,6 +56,36 @@ pub(crate) fn read(tree: &Table, flows: &[FlowGroup], problems: &mut Problems) -
     }
     let any = flows.iter().any(|flow| flow.stack == Stack::Linux);
     any.then(|| section(tree, problems)).flatten()
+}
+
+/// Checks the programs of a flow; whether their files are programs is seen when they are started.
+fn check_programs(
+    flow: &FlowGroup,
+    programs: &Programs,
+    table: &Table,
+    span: Span,
+    problems: &mut Problems,
+) {
+    let has_path = |words: &[String]| words.first().is_none_or(|first| first.starts_with('/'));
+    let is_word = |word: &String| !word.is_empty() && !word.contains(char::is_control);
+    let (client, server) = (&programs.client, &programs.server);
+    let refused = if flow.stack != Stack::Linux {
+        Some(("client", "only kernels run programs"))
+    } else if client.is_empty() {
+        Some(("server", "a flow begins with its client"))
+    } else if flow.size.is_some() {
+        Some(("size", "a program decides how much it sends"))
+    } else if !has_path(client) || !client.iter().all(is_word) {
+        Some(("client", "this is no program with its arguments"))
+    } else if !has_path(server) || !server.iter().all(is_word) {
+        Some(("server", "this is no program with its arguments"))
+    } else {
+        None
+    };
+    if let Some((key, message)) = refused {
+        let label = "with stack = \"linux\" and size = \"endless\": the absolute path of a static program, and arguments of a character or more";
+        problems.error(Code::BadStack, table.place(key, span), message, label);
+    }
 }
 
 fn section(tree: &Table, problems: &mut Problems) -> Option<Linux> {

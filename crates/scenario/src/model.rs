@@ -588,6 +588,16 @@ pub struct Linux {
     pub memory_bytes: u64,
 }
 
+/// The programs of a flow over [`Stack::Linux`], each with its arguments. In these, {from} and {to}
+/// stand for the addresses of the hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Programs {
+    /// What the source runs when the flow starts.
+    pub client: Vec<String>,
+    /// What the destination runs from the start on; may be empty.
+    pub server: Vec<String>,
+}
+
 /// What the two hosts of a TCP flow run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stack {
@@ -623,6 +633,8 @@ pub struct FlowGroup {
     pub congestion_control: Option<Arc<str>>,
     /// What runs the transport of TCP flows.
     pub stack: Stack,
+    /// What kernels run in place of a transfer.
+    pub programs: Option<Programs>,
     /// The load of the kinds "udp" and "on-off".
     pub udp: Option<Udp>,
     /// The checked values of a kind that the running program declares.

@@ -598,6 +598,7 @@ impl Builder<'_> {
                         name,
                         kind: group.kind.name(),
                         congestion_control,
+                        programs: group.programs.clone(),
                     });
                 }
             }

@@ -1,6 +1,7 @@
 //! The attributes of nodes, links and flows besides their numbers.
 
 use backlane_net::NodeId;
+use backlane_scenario::model::Programs;
 
 /// The attributes of a node besides its number.
 pub(crate) struct NodeInfo {
@@ -22,4 +23,6 @@ pub(crate) struct FlowInfo {
     pub name: String,
     pub kind: &'static str,
     pub congestion_control: Option<String>,
+    /// What kernels run in place of a transfer.
+    pub programs: Option<Programs>,
 }

@@ -9,6 +9,7 @@ use std::cell::RefCell;
 
 use backlane_engine::Interrupt;
 use backlane_net::{Event, NodeId, Simulation};
+use backlane_scenario::model::Programs;
 use backlane_traffic::{FlowSpec, Flows, OUTSIDE, Reported};
 use backlane_units::{Duration, SimTime};
 
@@ -132,6 +133,8 @@ pub struct OutsideFlow {
     pub name: String,
     /// Its congestion control, by name.
     pub congestion_control: Option<String>,
+    /// What its ends run in place of a transfer.
+    pub programs: Option<Programs>,
     /// Its ends, size, start and stop.
     pub spec: FlowSpec,
 }
@@ -147,6 +150,7 @@ impl World {
                 number,
                 name: info.name.clone(),
                 congestion_control: info.congestion_control.clone(),
+                programs: info.programs.clone(),
                 spec: flow.spec.clone(),
             })
             .collect()

@@ -210,9 +210,7 @@ def simulate_into(plan: Plan, run: Run, store: Store) -> bool:
             resolved = plan.cells[run.cell].resolved
             kernels = linux.files(resolved)
             draft.finish(
-                simulate(
-                    resolved, run.seed, None, draft.files, 1, at_most=True, kernels=kernels
-                )
+                simulate(resolved, run.seed, None, draft.files, 1, at_most=True, kernels=kernels)
             )
     except RunError as error:
         store.fail(run, str(getattr(error, "code", "")), str(error))

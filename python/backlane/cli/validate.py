@@ -12,7 +12,7 @@ import click
 
 from backlane.cli import output
 from backlane.cli.app import Verb
-from backlane.errors import EXIT_OK, EXIT_PROBLEM, BacklaneError
+from backlane.errors import EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, BacklaneError
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Comparison:
 COMPARISONS = {
     "linux": Comparison(
         "validation.linux", "TCP against recordings of Linux 6.1.", "validation/linux/README.md"
+    ),
+    "kernel": Comparison(
+        "validation.kernel",
+        "A real kernel over simulated links against the same recordings.",
+        "validation/kernel/README.md",
     ),
     "ns3": Comparison(
         "validation.ns3",
@@ -124,4 +129,6 @@ def command(name: str | None, check: bool, record: bool, only: str | None) -> in
     done = subprocess.run(command_line, cwd=folder, check=False)
     if done.returncode == 0 and not check:
         output.tell(f"written: {comparison.page}")
+    if done.returncode == EXIT_USAGE:
+        return EXIT_USAGE
     return EXIT_PROBLEM if done.returncode else EXIT_OK

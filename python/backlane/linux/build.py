@@ -176,5 +176,3 @@ def _run(command: Sequence[str], folder: Path) -> str:
         words = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
         raise BacklaneError("R097", f"`{Path(command[0]).name}` failed:\n{words}", str(folder))
     return done.stdout
-
-

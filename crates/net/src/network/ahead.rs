@@ -23,7 +23,8 @@ impl Network {
                     return next;
                 }
                 let entering = next.saturating_add(link.delay());
-                link.first_arrival().map_or(entering, |first| first.min(entering))
+                link.first_arrival()
+                    .map_or(entering, |first| first.min(entering))
             })
             .min()
             .unwrap_or(SimTime::MAX)

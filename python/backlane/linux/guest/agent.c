@@ -3,11 +3,14 @@
  *
  *   sysctl PATH VALUE                     writes VALUE to /proc/sys/PATH
  *   address A.B.C.D                       of eth0, where 10.0.0.0/8 is on the link and there is no ARP
- *   listen PORT                           takes connections over TCP and reads them to their end
+ *   listen PORT CONTROL                   takes connections over TCP and reads them to their end; their
+ *                                         congestion control, or - for the kernel's
  *   send FLOW PORT ADDRESS PORT CONTROL BYTES START STOP FIRST EVERY
  *                                         connects at START and sends; 0 bytes are endless, and a STOP
  *                                         of 0 is never. From FIRST on it reports the state of the
  *                                         connection, EVERY nanoseconds; never if that is 0.
+ *
+ *   exec START<tab>PROGRAM<tab>ARGUMENT...   runs a program, whose output goes to the console
  *
  * Times are nanoseconds of CLOCK_REALTIME. It reports by lines that begin with @ on /dev/tty1, which
  * the simulator reads: "ready", "info FLOW ...", "failed FLOW ...", "error ...".
@@ -153,13 +156,25 @@ static void address(const char *text)
 	close(fd);
 }
 
-static void listen_on(unsigned short port)
+static void use_control(int fd, const char *control)
+{
+	char what[80];
+
+	if (!setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, (socklen_t)strlen(control)))
+		return;
+	snprintf(what, sizeof what, "congestion control %s", control);
+	fail(what);
+}
+
+static void listen_on(unsigned short port, const char *control)
 {
 	static struct pollfd fds[CONNECTIONS];
 	struct sockaddr_in own = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int one = 1, count = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (*control != '-')
+		use_control(fd, control);
 	if (bind(fd, (void *)&own, sizeof own) || listen(fd, 1024))
 		fail("listening");
 	if (fork())
@@ -220,11 +235,7 @@ static void transfer(const struct transfer *job)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	if (bind(fd, (void *)&own, sizeof own))
 		fail("binding a source port");
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, job->control, (socklen_t)strlen(job->control))) {
-		char what[80];
-		snprintf(what, sizeof what, "congestion control %s", job->control);
-		fail(what);
-	}
+	use_control(fd, job->control);
 	sleep_until(job->start);
 	if (connect(fd, (void *)&to, sizeof to) && errno != EINPROGRESS)
 		lost(job);
@@ -282,6 +293,20 @@ static void transfer(const struct transfer *job)
 	_exit(0);
 }
 
+static void run(unsigned long long start, char *words)
+{
+	char *command[256] = { 0 };
+	int count = 0;
+
+	for (char *word; count < 255 && (word = strsep(&words, "\t"));)
+		command[count++] = word;
+	if (fork())
+		return;
+	sleep_until(start);
+	execv(command[0], command);
+	fail(command[0]);
+}
+
 static void work(char *line)
 {
 	struct transfer job = { 0 };
@@ -292,13 +317,15 @@ static void work(char *line)
 		set(path, line + at);
 	} else if (sscanf(line, "address %255s", path) == 1) {
 		address(path);
-	} else if (sscanf(line, "listen %u", &job.to_port) == 1) {
-		listen_on((unsigned short)job.to_port);
+	} else if (sscanf(line, "listen %u %31s", &job.to_port, job.control) == 2) {
+		listen_on((unsigned short)job.to_port, job.control);
 	} else if (sscanf(line, "send %15s %u %63s %u %31s %llu %llu %llu %llu %llu", job.flow, &job.from_port,
 			  job.to, &job.to_port, job.control, &job.bytes, &job.start, &job.stop, &job.first,
 			  &job.every) == 10) {
 		if (!fork())
 			transfer(&job);
+	} else if (sscanf(line, "exec %llu\t%n", &job.start, &at) == 1 && at) {
+		run(job.start, line + at);
 	} else if (*line) {
 		errno = EINVAL;
 		fail(line);

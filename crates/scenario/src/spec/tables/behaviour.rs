@@ -143,6 +143,18 @@ const STACK: Key = key(
     Default("\"model\""),
     "What the two hosts run: the model of TCP; a Linux kernel each, in simulated time, whose options are in [linux]; or the programs of a `backlane emulate`, whose packets between the two hosts travel as this flow.",
 );
+const CLIENT: Key = key(
+    "client",
+    Kind::List(&Kind::Text),
+    Optional,
+    "With `stack = \"linux\"`: a static program and its arguments, which the kernel of the source runs at `start` in place of a transfer. {from} and {to} stand for the addresses of both hosts.",
+);
+const SERVER_PROGRAM: Key = key(
+    "server",
+    Kind::List(&Kind::Text),
+    Optional,
+    "With `client`: what the kernel of the destination runs from its start on.",
+);
 const UDP_SIZE: Key = key(
     "size",
     Kind::OrWord("endless", &SIZE),
@@ -221,6 +233,8 @@ pub(crate) static FLOW: Section = Section {
                     GAP,
                     FLOW_CC,
                     STACK,
+                    CLIENT,
+                    SERVER_PROGRAM,
                 ],
             },
             Variant {
@@ -235,13 +249,25 @@ pub(crate) static FLOW: Section = Section {
                     GAP,
                     FLOW_CC,
                     STACK,
+                    CLIENT,
+                    SERVER_PROGRAM,
                 ],
             },
             Variant {
                 rules: None,
                 name: "transfer",
                 doc: "TCP between any nodes.",
-                keys: &[FROM, TO, DRAWN, TCP_SIZE, GAP, FLOW_CC, STACK],
+                keys: &[
+                    FROM,
+                    TO,
+                    DRAWN,
+                    TCP_SIZE,
+                    GAP,
+                    FLOW_CC,
+                    STACK,
+                    CLIENT,
+                    SERVER_PROGRAM,
+                ],
             },
             Variant {
                 rules: None,
