@@ -302,6 +302,7 @@ impl Emulator {
             threads: 1,
             undivided: Some("it shares the wall clock with programs"),
             helpers_cpu: Duration::ZERO,
+            consoles: Vec::new(),
         };
         RunResult::of(py, ran, wall, cpu)
     }
