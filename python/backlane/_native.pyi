@@ -118,6 +118,9 @@ class Ack:
     def acked_pkts(self) -> int:
         """Packets newly acknowledged or SACKed."""
     @property
+    def covered_pkts(self) -> int:
+        """Packets that the cumulative acknowledgment covers now, those SACKed before included."""
+    @property
     def in_flight_pkts(self) -> int:
         """Packets in flight after the acknowledgment was processed."""
     @property
@@ -226,7 +229,7 @@ class RttSample:
     def srtt_us(self) -> int:
         """The smoothed RTT, this sample included."""
     @property
-    def acked_pkts(self) -> int:
+    def covered_pkts(self) -> int:
         """Packets that the cumulative acknowledgment covers now, those SACKed before included."""
     @property
     def sacked_pkts(self) -> int:

@@ -25,7 +25,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels run on 
 BELL = """
 name = "bell"
 duration = "3 s"
-topology = { kind = "chain", nodes = 2, link = { rate = "20 Mbit/s", delay = "10 ms", queue = "40 packets" } }
+[topology]
+kind = "chain"
+nodes = 2
+link = { rate = "20 Mbit/s", delay = "10 ms", queue = "40 packets" }
 [[flow]]
 kind = "transfer"
 from = "enb1"
@@ -76,7 +79,7 @@ def test_without_a_kernel_the_run_says_how_to_build_one(kernels: Path, tmp_path:
     done = run("run", str(file), "-o", str(tmp_path / "out"))
     assert done.returncode == 2
     assert "R096" in done.stderr and "backlane linux build 6.1" in done.stderr
-    with pytest.raises(BacklaneError, match="kernel 6.1 is not built") as caught:
+    with pytest.raises(BacklaneError, match=r"kernel 6\.1 is not built") as caught:
         backlane.sweep(file, out=tmp_path / "swept")
     assert caught.value.code == "R096"
 

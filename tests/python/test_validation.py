@@ -10,8 +10,16 @@ import numpy as np
 import pytest
 from validation.linux import page
 from validation.linux.bounds import MEASURES, Bound, criterion, lost, missed
-from validation.linux.measures import Comparison, compare, count_cuts, count_episodes, summary
-from validation.linux.samples import ALGORITHMS, HERE, PATHS, recorded, runs
+from validation.linux.measures import (
+    Comparison,
+    Mode,
+    compare,
+    count_cuts,
+    count_episodes,
+    modes,
+    summary,
+)
+from validation.linux.samples import ALGORITHMS, HERE, PATHS, Samples, recorded, runs
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 
@@ -86,7 +94,14 @@ def test_the_measured_part_of_a_page_is_replaced_and_nothing_else(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("reno", "clean"), ("vegas", "clean"), ("scalable", "clean"), ("westwood", "paths3")],
+    [
+        ("reno", "clean"),
+        ("vegas", "clean"),
+        ("scalable", "clean"),
+        ("westwood", "paths3"),
+        ("illinois", "r20_rtt100_bdp1"),
+        ("highspeed", "r100_rtt20_bdp05"),
+    ],
 )
 def test_a_flow_is_what_linux_was(name: str, path: str) -> None:
     algorithm = BY_NAME[name]
@@ -94,3 +109,58 @@ def test_a_flow_is_what_linux_was(name: str, path: str) -> None:
     comparison = compare(linux, runs(algorithm, path, linux.time_s))
     assert missed(algorithm, path, comparison) == []
     assert any(criterion(algorithm, path, measure) for measure in MEASURES)
+
+
+def with_peak(samples: Samples, peak_pkts: float, cause: str) -> Samples:
+    """The samples with another peak of slow start, ended for another cause."""
+    cwnd_pkts = np.minimum(samples.cwnd_pkts, peak_pkts)
+    cwnd_pkts[0] = peak_pkts
+    return dataclasses.replace(samples, cwnd_pkts=cwnd_pkts, slow_start_exit=cause)
+
+
+def test_peaks_are_in_a_mode_by_the_cause_that_ended_slow_start() -> None:
+    linux = recorded(BY_NAME["cdg"], "clean")
+    causes = [(245, "ack-train"), (250, "delay"), (60, "control"), (160, "control")]
+    found = modes([with_peak(linux, peak_pkts, cause) for peak_pkts, cause in causes])
+    assert found == (Mode("HyStart", 0.5, 245, 250), Mode("a draw", 0.5, 60, 160))
+    assert modes([with_peak(linux, 250, "delay")]) == (Mode("HyStart", 1.0, 250, 250),)
+
+
+@pytest.mark.parametrize(
+    ("peak_pkts", "share", "holds"),
+    [(247, 0.9, True), (100, 0.1, True), (200, 0.1, False), (100, 0.04, False)],
+)
+def test_a_peak_holds_in_a_mode_that_is_not_rare(
+    peak_pkts: float, share: float, *, holds: bool
+) -> None:
+    algorithm = BY_NAME["cdg"]
+    comparison = of_itself("cdg", "clean")
+    by_draw = share if peak_pkts < 240 else 1 - share
+    found = dataclasses.replace(
+        comparison,
+        linux=dataclasses.replace(comparison.linux, peak_cwnd_pkts=peak_pkts),
+        modes=(Mode("HyStart", 1 - by_draw, 245, 253), Mode("a draw", by_draw, 59, 160)),
+    )
+    assert missed(algorithm, "clean", found) == ([] if holds else ["slow start's peak"])
+    assert bool(list(lost(algorithm, "clean", found, {}))) is not holds
+
+
+def test_samples_within_a_packet_are_counted_over_all_runs() -> None:
+    linux = recorded(BY_NAME["reno"], "clean")
+    near = dataclasses.replace(linux, cwnd_pkts=linux.cwnd_pkts + 1)
+    far = dataclasses.replace(linux, cwnd_pkts=linux.cwnd_pkts + 2)
+    assert compare(linux, [near]).within_one == 1
+    assert compare(linux, [near]).equal == 0
+    assert compare(linux, [near, far]).within_one == 0.5
+
+
+def test_the_table_of_shares_has_every_control_and_every_path() -> None:
+    comparisons = {
+        (path, algorithm): of_itself(algorithm.name, path)
+        for path in PATHS
+        for algorithm in ALGORITHMS
+    }
+    table = page.shares(comparisons).splitlines()
+    assert table[2] == "| congestion control | " + " | ".join(PATHS) + " |"
+    assert [line.split(" | ")[0] for line in table[4:]] == [f"| {a.title}" for a in ALGORITHMS]
+    assert table[4].count("100.0 % (0.000 %)") == len(PATHS)

@@ -1,7 +1,8 @@
 """Compare kernels in simulated time with recordings: `python -m validation.kernel`.
 
-The recordings are of Linux 6.1 in one kernel, with netem for the path. Here each end of the same path
-is a kernel of its own, and the path is Backlane's. Needs a kernel (`backlane linux build 6.1`).
+The recordings are of Linux 6.1 in one kernel, with netem for the path. Here each end of the
+same path is a kernel of its own, and the path is Backlane's. Needs a kernel:
+`backlane linux build 6.1`.
 """
 
 from __future__ import annotations
@@ -120,11 +121,12 @@ def page(rows: list[Row], release: str) -> str:
     lines = [
         "# A kernel over simulated links",
         "",
-        f"Linux {release} at both ends of the path `clean` of [TCP against Linux](../linux/README.md), "
-        f"in simulated time over Backlane's links, compared with the recording of Linux 6.1 over netem: "
+        f"Linux {release} at both ends of the path `clean` of "
+        "[TCP against Linux](../linux/README.md), in simulated time over Backlane's links, "
+        "compared with the recording of Linux 6.1 over netem: "
         f"the first {END_S:g} s, {rows[0].samples} instants. Made by `backlane validate kernel`.",
         "",
-        "| control | windows equal | within a packet | retransmissions, recorded | goodput, of the recording's |",
+        "| control | windows equal | within a packet | retransmissions, recorded | goodput |",
         "|---|---|---|---|---|",
     ]
     for row in rows:

@@ -13,6 +13,8 @@ from validation.linux.measures import compare
 from validation.linux.samples import ALGORITHMS, HERE, PATHS, Algorithm, Samples, recorded, runs
 
 DETAILS = HERE / "details.csv"
+#: The page of all tests of TCP, which shows the table of shares too.
+TESTS_PAGE = HERE.parents[1] / "docs" / "validation" / "tcp.md"
 
 
 def main() -> int:
@@ -34,9 +36,13 @@ def main() -> int:
     places = [(path, algorithm) for path in PATHS for algorithm in ALGORITHMS]
     with ThreadPoolExecutor() as pool:
         samples = dict(zip(places, pool.map(_samples, places), strict=True))
-    comparisons = {place: compare(linux, ours) for place, (linux, ours) in samples.items()}
+    comparisons = {
+        (path, algorithm): compare(linux, ours, has_modes=algorithm.has_modes)
+        for (path, algorithm), (linux, ours) in samples.items()
+    }
     text = page.measured(comparisons, HERE)
-    print(text)
+    shares = page.shares(comparisons)
+    print(text, shares, sep="\n\n")
     before = reached(DETAILS)
     further = [
         f"{algorithm.title} on {path}: {what}"
@@ -47,7 +53,8 @@ def main() -> int:
         print(f"further from Linux than before: {line}", file=sys.stderr)
     if not arguments.check:
         page.write_details(comparisons, DETAILS)
-        page.replace(HERE / "README.md", text)
+        page.replace(HERE / "README.md", f"{text}\n\n{shares}")
+        page.replace(TESTS_PAGE, f"{page.origin(HERE)}\n\n{shares}")
         for path in PATHS:
             of_path = {algorithm: samples[path, algorithm] for algorithm in ALGORITHMS}
             draw(path, of_path, HERE / f"{path}.png")

@@ -48,6 +48,23 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Mode:
+    """The runs that left slow start for one cause.
+
+    Attributes:
+        cause: "HyStart", or "a draw".
+        share: part of all runs.
+        least_pkts: smallest peak of slow start among them.
+        most_pkts: largest.
+    """
+
+    cause: str
+    share: float
+    least_pkts: float
+    most_pkts: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A run compared with the trace.
 
@@ -57,7 +74,10 @@ class Comparison:
         runs: every run in numbers.
         difference: mean absolute difference of the steady window of the first run, as part of
             the trace's mean.
-        equal: part of all samples, from 0.05 s on, with exactly equal windows.
+        equal: part of all samples of the first run, from 0.05 s on, with exactly equal windows.
+        within_one: part of all samples with windows that differ by a packet at most, in the mean
+            of the runs.
+        modes: of the peaks of slow start, for a control that has modes; else none.
     """
 
     linux: Summary
@@ -65,6 +85,8 @@ class Comparison:
     runs: tuple[Summary, ...]
     difference: float
     equal: float
+    within_one: float
+    modes: tuple[Mode, ...] = ()
 
 
 def count_cuts(cwnd_pkts: Floats) -> int:
@@ -120,7 +142,22 @@ def mean(summaries: tuple[Summary, ...]) -> Summary:
     return Summary(**{n: float(np.mean([getattr(s, n) for s in summaries])) for n in names})
 
 
-def compare(linux: Samples, runs: list[Samples]) -> Comparison:
+#: What `slow_start_exit` calls the two detectors of HyStart.
+BY_HYSTART = ("ack-train", "delay")
+
+
+def modes(runs: list[Samples]) -> tuple[Mode, ...]:
+    """The peaks of slow start by its cause of ending; a cause without runs has no mode."""
+    peaks: dict[str, list[float]] = {"HyStart": [], "a draw": []}
+    for run in runs:
+        cause = "HyStart" if run.slow_start_exit in BY_HYSTART else "a draw"
+        peaks[cause].append(summary(run).peak_cwnd_pkts)
+    return tuple(
+        Mode(cause, len(of) / len(runs), min(of), max(of)) for cause, of in peaks.items() if of
+    )
+
+
+def compare(linux: Samples, runs: list[Samples], *, has_modes: bool = False) -> Comparison:
     """Trace and runs in numbers, and the difference of the windows of the first run."""
     apart_pkts = np.abs(runs[0].cwnd_pkts - linux.cwnd_pkts)
     part = steady(linux)
@@ -131,4 +168,8 @@ def compare(linux: Samples, runs: list[Samples]) -> Comparison:
         runs=summaries,
         difference=float(apart_pkts[part].mean() / linux.cwnd_pkts[part].mean()),
         equal=float((apart_pkts == 0).mean()),
+        within_one=float(
+            np.mean([(np.abs(run.cwnd_pkts - linux.cwnd_pkts) <= 1).mean() for run in runs])
+        ),
+        modes=modes(runs) if has_modes else (),
     )

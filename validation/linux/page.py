@@ -12,7 +12,17 @@ import numpy as np
 
 import backlane
 from backlane import native, stats
-from validation.linux.bounds import CRITERIA, DIFFERENCE, MEASURES, Measure, criterion, missed
+from validation.linux.bounds import (
+    CRITERIA,
+    DIFFERENCE,
+    MEASURES,
+    PEAK,
+    Measure,
+    criterion,
+    holds,
+    missed,
+)
+from validation.linux.samples import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,13 +37,16 @@ if TYPE_CHECKING:
 BEGIN = "<!-- measured: written by python -m validation.linux -->"
 END = "<!-- end of measured -->"
 
+#: The numbers of the first run alone.
+FIRST_RUN = (DIFFERENCE, "equal_samples")
+
 #: The measures of the table; the others are only in the CSV.
 SHOWN = MEASURES[:6]
 
 
 def measured(comparisons: Comparisons, root: Path) -> str:
     """The table, in Markdown; `root` is the repository that the commit is taken from."""
-    lines = [_origin(root), ""]
+    lines = [origin(root), ""]
     lines.append(
         "| path | congestion control | " + " | ".join(m.heading for m in SHOWN) + " | verdict |"
     )
@@ -62,9 +75,40 @@ def measured(comparisons: Comparisons, root: Path) -> str:
     return "\n".join(lines)
 
 
+def shares(comparisons: Comparisons) -> str:
+    """A table in Markdown: the samples within a packet of Linux, by control and path."""
+    lines = [
+        "Samples of the window that differ from Linux's by at most one packet, 0.05 to 60 s; "
+        "in brackets the mean difference of the first run, 10 to 60 s, as part of Linux's mean.",
+        "",
+        "| congestion control | " + " | ".join(PATHS) + " |",
+        "|---|" + "---|" * len(PATHS),
+    ]
+    for algorithm in dict.fromkeys(algorithm for _, algorithm in comparisons):
+        cells = []
+        for path in PATHS:
+            found = comparisons[path, algorithm]
+            cells.append(f"{100 * found.within_one:.1f} % ({100 * found.difference:.3f} %)")
+        lines.append(f"| {algorithm.title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _modes(linux_pkts: float, comparison: Comparison) -> str:
+    """Linux's peak of slow start, and ours by mode."""
+    found = []
+    for mode in comparison.modes:
+        least, most = f"{mode.least_pkts:.0f}", f"{mode.most_pkts:.0f}"
+        pkts = least if least == most else f"{least} to {most}"
+        found.append(f"by {mode.cause} {pkts} in {100 * mode.share:.0f} %")
+    return f"{linux_pkts:.0f} / " + ", ".join(found)
+
+
 def _cell(measure: Measure, comparison: Comparison, bound: Bound | None) -> str:
     """Linux / ours with its interval, and the difference; bold where a criterion does not hold."""
     linux, ours = measure.value(comparison.linux), measure.value(comparison.ours)
+    if measure.key == PEAK and comparison.modes:
+        text = _modes(linux, comparison)
+        return text if not bound or holds(measure, bound, comparison) else f"**{text}**"
     values = [measure.value(run) for run in comparison.runs]
     differ = min(values) < max(values)
     digits = max(measure.digits, 1) if differ else measure.digits
@@ -109,7 +153,7 @@ def write_details(comparisons: Comparisons, path: Path) -> None:
                 bound = criterion(algorithm, of, measure)
                 numbers = [f"{v:.7g}" for v in (linux, ours)]
                 spread = [f"{v:.7g}" for v in (values.min(), values.max())]
-                verdict = ("yes" if bound.holds(linux, ours) else "no") if bound else ""
+                verdict = ("yes" if holds(measure, bound, comparison) else "no") if bound else ""
                 rows.writerow(
                     (
                         of,
@@ -122,11 +166,14 @@ def write_details(comparisons: Comparisons, path: Path) -> None:
                         verdict,
                     )
                 )
-            for key, linux, ours in (
-                (DIFFERENCE, 0, comparison.difference),
-                ("equal_samples", 1, comparison.equal),
+            for key, ideal, part in (
+                (DIFFERENCE, "0", comparison.difference),
+                ("equal_samples", "1", comparison.equal),
+                ("samples_within_one", "1", comparison.within_one),
+                *((f"peak_by_{mode.cause}", "", mode.share) for mode in comparison.modes),
             ):
-                rows.writerow((of, algorithm.name, key, linux, f"{ours:.7g}", 1, *4 * [""]))
+                runs = len(comparison.runs) if key not in FIRST_RUN else 1
+                rows.writerow((of, algorithm.name, key, ideal, f"{part:.7g}", runs, *4 * [""]))
 
 
 def replace(path: Path, text: str) -> None:
@@ -144,7 +191,8 @@ def replace(path: Path, text: str) -> None:
     path.write_text(f"{head}{begin}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
 
 
-def _origin(root: Path) -> str:
+def origin(root: Path) -> str:
+    """When and with what the numbers were measured; `root` is in the repository."""
     today = datetime.now(timezone.utc).date().isoformat()
     return (
         f"Measured on {today} with Backlane {backlane.__version__} "

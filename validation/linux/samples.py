@@ -24,8 +24,9 @@ END_S = 60.0
 #: Half a sampling step, for comparisons of instants.
 EPSILON_S = 0.005
 
-#: Number of runs where one is not enough.
+#: Number of runs where one is not enough, and where shares of runs are compared.
 RUNS = 10
+RUNS_FOR_SHARES = 100
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,6 +48,12 @@ class RecordedPath:
 #: The paths by the names of their scenarios and traces.
 PATHS = {
     "clean": RecordedPath("one path, 50 Mbit/s, 40 ms, queue of 173 packets", sensitive=False),
+    "r20_rtt100_bdp1": RecordedPath(
+        "one path, 20 Mbit/s, 100 ms, queue of 167 packets", sensitive=False
+    ),
+    "r100_rtt20_bdp05": RecordedPath(
+        "one path, 100 Mbit/s, 20 ms, queue of 83 packets", sensitive=False
+    ),
     "paths3": RecordedPath(
         "three paths of 18, 20 and 22 ms in turn behind 50 Mbit/s and 173 packets", sensitive=True
     ),
@@ -63,16 +70,20 @@ class Algorithm:
         overrides: what it changes in the scenarios.
         draws: it uses random numbers, so that runs differ by seed, and the trace is one of many
             possible ones.
+        has_modes: a draw may end slow start long before HyStart does, so that its peak has two
+            modes, and a mean over runs is in neither.
     """
 
     name: str
     title: str
     overrides: tuple[tuple[str, str], ...]
     draws: bool = False
+    has_modes: bool = False
 
 
-def _named(name: str, title: str, *, draws: bool = False) -> Algorithm:
-    return Algorithm(name, title, (("tcp.congestion_control", name),), draws)
+def _named(name: str, title: str, *, draws: bool = False, has_modes: bool = False) -> Algorithm:
+    overrides = (("tcp.congestion_control", name),)
+    return Algorithm(name, title, overrides, draws, has_modes)
 
 
 ALGORITHMS = (
@@ -90,7 +101,7 @@ ALGORITHMS = (
     _named("illinois", "Illinois"),
     _named("scalable", "Scalable"),
     _named("bbr", "BBR", draws=True),
-    _named("cdg", "CDG", draws=True),
+    _named("cdg", "CDG", draws=True, has_modes=True),
 )
 
 
@@ -106,6 +117,8 @@ class Samples:
         received_bytes: acknowledged (Linux) or delivered in order (run) so far.
         retransmits: segments retransmitted so far.
         duplicates: segments that the receiver reported as received twice so far (D-SACK).
+        slow_start_exit: why a run left its first slow start, as in `flows.parquet`; not known of
+            a trace.
     """
 
     time_s: Floats
@@ -115,6 +128,7 @@ class Samples:
     received_bytes: Floats
     retransmits: Floats
     duplicates: Floats
+    slow_start_exit: str | None = None
 
 
 def recorded(algorithm: Algorithm, path: str) -> Samples:
@@ -156,7 +170,8 @@ def simulated(
     # The series of a run ends before its last instant.
     longer = (("duration", f"{END_S + 0.01:g} s"), ("seed", str(seed)))
     overrides = (*algorithm.overrides, *longer, *changes)
-    series = backlane.run(HERE / f"{path}.toml", overrides=overrides).table("series/cwnd")
+    results = backlane.run(HERE / f"{path}.toml", overrides=overrides)
+    series = results.table("series/cwnd")
     at_ms = np.rint(series["time_s"].to_numpy() * 1e3).astype(np.int64)
     wanted_ms = np.rint(time_s * 1e3).astype(np.int64)
     places = np.searchsorted(at_ms, wanted_ms)
@@ -174,16 +189,18 @@ def simulated(
         received_bytes=column("delivered_bytes"),
         retransmits=column("retransmits"),
         duplicates=column("spurious_retransmits"),
+        slow_start_exit=results.table("flows")["slow_start_exit"][0],
     )
 
 
 def runs(algorithm: Algorithm, path: str, time_s: Floats) -> list[Samples]:
-    """The runs of an algorithm: one, or `RUNS` with different seeds and starts.
+    """The runs of an algorithm: one, or several with different seeds and starts.
 
     The starts divide a millisecond, the tick of the kernel's timestamps.
     """
     sensitive = PATHS[path].sensitive
-    count = RUNS if algorithm.draws or sensitive else 1
+    several = RUNS_FOR_SHARES if algorithm.has_modes else RUNS
+    count = several if algorithm.draws or sensitive else 1
     starts_us = [1000 * run // count if sensitive else 0 for run in range(count)]
     return [
         simulated(algorithm, path, time_s, run + 1, [("flow.start", f"{start_us} us")])

@@ -75,11 +75,12 @@ impl Message {
 
     /// Reads a message; `None` if there is no such one.
     pub fn read(bytes: &[u8; 16]) -> Option<Self> {
-        let [a, b, c, d, e, f, g, h, time @ ..] = *bytes;
+        let (op, rest) = bytes.split_first_chunk()?;
+        let (number, time) = rest.split_first_chunk()?;
         Some(Self {
-            op: Op::read(u32::from_ne_bytes([a, b, c, d]))?,
-            number: u32::from_ne_bytes([e, f, g, h]),
-            time_ns: u64::from_ne_bytes(time),
+            op: Op::read(u32::from_ne_bytes(*op))?,
+            number: u32::from_ne_bytes(*number),
+            time_ns: u64::from_ne_bytes(*time.first_chunk()?),
         })
     }
 }

@@ -54,12 +54,12 @@ impl Ring {
         }
         let mut bytes = [0; 16];
         memory.read(self.descriptors + 16 * u64::from(index), &mut bytes)?;
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        let whole = u128::from_le_bytes(bytes);
         Ok(Descriptor {
-            address: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            bytes: u32::from_le_bytes([i, j, k, l]),
-            flags: u16::from_le_bytes([m, n]),
-            next: u16::from_le_bytes([o, p]),
+            address: whole as u64,
+            bytes: (whole >> 64) as u32,
+            flags: (whole >> 96) as u16,
+            next: (whole >> 112) as u16,
         })
     }
 

@@ -1,9 +1,9 @@
 //! When to acknowledge: at once, with the next segment, or when a timer runs out.
 //!
 //! RFC 5681 §4.2 with Linux's additions: the first segments of a connection (and those after a
-//! long pause or a duplicate, and those that made the window grow) are acknowledged at once; the delay follows the spacing of
-//! arrivals; duplicate acknowledgments beyond the third of a hole are merged for up to a
-//! millisecond.
+//! long pause or a duplicate, and those that made the window grow) are acknowledged at once; the
+//! delay follows the spacing of arrivals; duplicate acknowledgments beyond the third of a hole are
+//! merged for up to 1.1 ms.
 
 use backlane_units::{Duration, SimTime};
 
@@ -17,6 +17,9 @@ const UNMERGED_DUPLICATES: u32 = 3;
 const MERGED_MAX: u32 = 44;
 /// The longest a merged acknowledgment waits (`tcp_comp_sack_delay_ns`).
 const MERGED_WAIT: Duration = Duration::from_millis(1);
+/// How much later its timer may fire (`tcp_comp_sack_slack_ns`): the clock is set to the end of the
+/// range. On a busy host the interrupt of another timer may end the wait within it.
+const MERGED_SLACK: Duration = Duration::from_micros(100);
 
 #[derive(Clone, Debug)]
 pub(crate) struct AckSchedule {
@@ -209,7 +212,7 @@ impl AckSchedule {
         }
         self.merged += 1;
         if self.merged_until == SimTime::MAX {
-            self.merged_until = now + (self.rtt / 20).min(MERGED_WAIT);
+            self.merged_until = now + (self.rtt / 20).min(MERGED_WAIT) + MERGED_SLACK;
         }
     }
 

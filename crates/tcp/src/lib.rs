@@ -55,6 +55,7 @@ mod handshake;
 mod loss;
 mod min_rtt;
 mod readings;
+mod receive_memory;
 mod receiver;
 mod recovery;
 mod rtt;

@@ -1,8 +1,8 @@
 //! The receiving half: in-order delivery, the holes, and the SACK blocks that describe them.
 //!
 //! The application reads at once, so only out-of-order data takes up the buffer; the window
-//! offered starts small and grows up to the buffer, which itself may be tuned
-//! ([`crate::autotuning`]).
+//! offered starts small and grows up to what the buffer's memory allows
+//! ([`crate::receive_memory`]), which itself may be tuned ([`crate::autotuning`]).
 
 use std::collections::VecDeque;
 
@@ -11,6 +11,7 @@ use backlane_units::{Duration, SimTime};
 use crate::autotuning::Autotuning;
 use crate::config::Config;
 use crate::delayed_ack::AckSchedule;
+use crate::receive_memory::{Placed, ReceiveMemory};
 use crate::sack_list::SackList;
 use crate::segment::{Flags, SackBlock, SackBlocks, Segment};
 use crate::ts_recent::TsRecent;
@@ -18,8 +19,7 @@ use crate::ts_recent::TsRecent;
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     rcv_nxt: u64,
-    /// The window offered at most (Linux: window_clamp).
-    buffer_bytes: u32,
+    memory: ReceiveMemory,
     autotuning: Option<Autotuning>,
     /// The window offered now (Linux: rcv_ssthresh).
     window_bytes: u32,
@@ -49,15 +49,18 @@ fn end_of(segment: &Segment) -> u64 {
 
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
+        let most_bytes = config.receive_autotuning_max_bytes();
         let buffer_bytes = config.receive_buffer_bytes();
-        let window_bytes = config.initial_receive_window_bytes().min(buffer_bytes);
+        let memory = ReceiveMemory::new(config.mss_bytes(), buffer_bytes, most_bytes);
+        let initial_bytes = config.initial_receive_window_bytes();
+        let window_bytes = initial_bytes.min(memory.clamp_bytes());
         Self {
             rcv_nxt: 0,
-            buffer_bytes,
+            memory,
             window_bytes,
-            autotuning: config
-                .receive_autotuning_max_bytes()
-                .map(|max_bytes| Autotuning::new(config.mss_bytes(), window_bytes, max_bytes)),
+            autotuning: most_bytes.map(|_| {
+                Autotuning::new(config.mss_bytes(), window_bytes, config.timestamp_tick_us())
+            }),
             selective: config.sack,
             timestamps: config.timestamps,
             out_of_order: VecDeque::new(),
@@ -126,25 +129,27 @@ impl Receiver {
         self.window_bytes
     }
 
-    /// Data arrived that the application will read: offer more.
+    /// Data arrived that the application will read: offer more, if there is memory for it.
     #[inline]
-    fn grow_window(&mut self, payload_bytes: u32) {
-        if self.window_bytes < self.buffer_bytes {
-            self.window_bytes = self
-                .window_bytes
-                .saturating_add(payload_bytes.saturating_mul(2))
-                .min(self.buffer_bytes);
+    fn grow_window(&mut self, payload_bytes: u32, placed: Placed) {
+        let window_bytes = self.window_bytes;
+        let growth_bytes = self
+            .memory
+            .growth_bytes(window_bytes, payload_bytes, placed);
+        if growth_bytes > 0 {
+            self.window_bytes += growth_bytes;
             self.acks.on_window_growth();
         }
     }
 
-    /// The application has read what came in order.
+    /// The application reads what came in order, the first buffer up to `first_end`. It measures
+    /// after each buffer, at one time, so that only the first can end a round.
     #[inline]
-    fn tune(&mut self, now: SimTime) {
+    fn tune(&mut self, now: SimTime, first_end: u64) {
         if let Some(autotuning) = &mut self.autotuning
-            && let Some(window_bytes) = autotuning.on_read(now, self.rcv_nxt)
+            && let Some(window_bytes) = autotuning.on_read(now, first_end)
         {
-            self.buffer_bytes = self.buffer_bytes.max(window_bytes);
+            self.memory.raise(window_bytes);
         }
     }
 
@@ -197,8 +202,7 @@ impl Receiver {
             self.fin_seq = Some(end - 1);
         }
         if let Some(autotuning) = &mut self.autotuning {
-            let full_bytes = self.acks.full_bytes();
-            autotuning.on_data(now, segment, self.rcv_nxt, self.window_bytes, full_bytes);
+            autotuning.on_data(now, segment, self.acks.full_bytes());
         }
         if start <= self.rcv_nxt {
             if start < self.rcv_nxt {
@@ -207,12 +211,17 @@ impl Receiver {
                 self.acks.on_duplicate();
             }
             self.rcv_nxt = end;
-            self.grow_window(segment.payload_bytes);
+            if let Some(autotuning) = &mut self.autotuning {
+                autotuning.on_in_order(now, end, self.window_bytes);
+            }
+            self.grow_window(segment.payload_bytes, Placed::InOrder);
             let filled_a_hole = !self.out_of_order.is_empty();
+            let mut first_end = end;
             if filled_a_hole {
+                first_end = self.memory.release(end);
                 self.take_what_became_in_order();
             }
-            self.tune(now);
+            self.tune(now, first_end);
             self.acks.on_in_order(
                 now,
                 segment.payload_bytes,
@@ -226,7 +235,10 @@ impl Receiver {
             let block = SackBlock { start, end };
             let is_told = self.tell_earlier(&block);
             self.take_out_of_order(block);
-            self.grow_window(segment.payload_bytes);
+            let placed = self.memory.hold(block, segment.payload_bytes);
+            if self.selective {
+                self.grow_window(segment.payload_bytes, placed);
+            }
             if !is_told {
                 self.acks.on_out_of_order(now, self.rcv_nxt);
             }

@@ -94,7 +94,7 @@ fn the_fourth_duplicate_of_a_hole_is_merged_with_those_of_the_next_millisecond()
              50.2  > ack 1 sack 1001-4001
              50.3  < 4001:5001
              50.4  < 5001:6001
-             51.3  > ack 1 sack 1001-6001",
+             51.4  > ack 1 sack 1001-6001",
         ),
     );
 }
@@ -117,7 +117,7 @@ fn what_was_merged_goes_at_once_when_a_block_is_about_to_push_it_back() {
              50.4  < 8001:9001
              50.4  > ack 1 sack 5001-7001 3001-4001 1001-2001
              50.5  < 10001:11001
-             51.5  > ack 1 sack 10001-11001 8001-9001 5001-7001 3001-4001",
+             51.6  > ack 1 sack 10001-11001 8001-9001 5001-7001 3001-4001",
         ),
     );
 }
@@ -224,7 +224,8 @@ fn a_window_used_to_more_than_half_grows_in_slow_start() {
     assert_eq!(endpoint.readings().cwnd_pkts, 16);
 }
 
-/// Linux: `tcp_comp_sack_delay_ns` (1 ms), but no more than a twentieth of the RTT, here of 10 ms.
+/// Linux: `tcp_comp_sack_delay_ns` (1 ms), but no more than a twentieth of the RTT, here of 10 ms, and
+/// `tcp_comp_sack_slack_ns` (100 µs).
 #[test]
 fn on_a_short_path_duplicates_are_merged_for_a_twentieth_of_the_rtt() {
     server(
@@ -240,6 +241,6 @@ fn on_a_short_path_duplicates_are_merged_for_a_twentieth_of_the_rtt() {
          50.2  > ack 1 sack 1001-4001
          50.3  < 4001:5001
          50.4  < 5001:6001
-         50.8  > ack 1 sack 1001-6001",
+         50.9  > ack 1 sack 1001-6001",
     );
 }

@@ -3,11 +3,12 @@
 //! The reference numbers were recorded from Linux 6.1.192 (User Mode Linux on simulated time)
 //! over the same path: 50 Mb/s, 173 packets waiting and one in service, drop-tail, 40 ms of
 //! round trip; means are over 10..60 s, in samples of 100 ms. CDG draws random numbers and
-//! Linux's are one realisation: here ten seeds are averaged.
+//! Linux's are one realisation: here ten seeds are averaged. The peak of slow start has two modes,
+//! by what ends it, and is compared by mode.
 
 mod dumbbell;
 
-use backlane_tcp::{Config, Seed};
+use backlane_tcp::{Config, Seed, SlowStartEnd};
 use backlane_units::{Bytes, Duration, SimTime};
 use dumbbell::{Dumbbell, Path};
 
@@ -20,6 +21,8 @@ struct Summary {
     mean_srtt_ms: f64,
     /// The largest window of the first two seconds, sampled every 10 ms.
     peak_cwnd_pkts: u32,
+    /// HyStart ended slow start, and not a draw.
+    by_hystart: bool,
     retransmits: u64,
 }
 
@@ -48,6 +51,12 @@ fn run(path: Path, random_seed: u64) -> Summary {
     }
     summary.goodput_mbps = (run.sender.acked_bytes() - start_bytes) as f64 * 8.0 / 50e6;
     summary.retransmits = run.sender.statistics().retransmits;
+    let cause = run
+        .sender
+        .statistics()
+        .slow_start_exit
+        .map(|exit| exit.cause);
+    summary.by_hystart = matches!(cause, Some(SlowStartEnd::AckTrain | SlowStartEnd::Delay));
     assert_eq!(run.sender.statistics().rtos, 0);
     summary
 }
@@ -71,12 +80,24 @@ fn cdg_follows_linux_in_the_mean_of_ten_seeds() {
     close(&runs, |run| run.mean_cwnd_pkts, 162.8, 0.05);
     close(&runs, |run| run.mean_srtt_ms, 42.13, 0.05);
     assert!(runs.iter().all(|run| run.retransmits == 0));
-    // Where no draw ended slow start before HyStart did, it ends where Linux's does, at 247.
-    let by_hystart = runs
-        .iter()
-        .filter(|run| run.peak_cwnd_pkts.abs_diff(247) <= 2)
-        .count();
-    assert!(by_hystart >= 7, "{runs:?}");
+}
+
+/// Where no draw ended slow start before HyStart did, it ends where Linux's does, at 247 packets,
+/// give or take what one acknowledgment adds in the few round trips before; a draw ends it well
+/// below. Linux's mode is that of most seeds.
+#[test]
+fn the_peak_of_slow_start_has_two_modes_and_linux_is_in_the_larger() {
+    let (by_hystart, by_draw): (Vec<_>, Vec<_>) = (1..=40)
+        .map(|seed| run(Path::clean(), seed))
+        .partition(|run| run.by_hystart);
+    assert!(by_hystart.len() >= 30, "{}", by_hystart.len());
+    assert!(!by_draw.is_empty());
+    for run in &by_hystart {
+        assert!(run.peak_cwnd_pkts.abs_diff(247) <= 6, "{run:?}");
+    }
+    for run in &by_draw {
+        assert!(run.peak_cwnd_pkts < 200, "{run:?}");
+    }
 }
 
 #[test]

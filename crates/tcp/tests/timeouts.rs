@@ -271,6 +271,30 @@ fn a_right_timeout_is_confirmed_when_only_new_data_arrives() {
     assert_eq!(endpoint.statistics().spurious_rtos, 0);
 }
 
+/// A duplicate that the network made is reported between the two acknowledgments: it confirms
+/// nothing (Linux: `FLAG_DSACKING_ACK` makes no duplicate acknowledgment), and the original that is
+/// acknowledged next shows that the timeout was spurious.
+#[test]
+fn a_duplicate_report_alone_does_not_confirm_a_timeout() {
+    let endpoint = client(
+        &with_frto(),
+        &ten_out(
+            "80  < ack 1001
+             80  > 10001:11001 ack 1
+             80  > 11001:12001 ack 1
+             320 > 1001:2001 ack 1
+             360 < ack 2001
+             360 > 12001:13001 ack 1
+             360 > 13001:14001 ack 1
+             361 < ack 2001 sack 1-1001
+             362 < ack 3001
+             362 > 14001:15001 ack 1",
+        ),
+    );
+    assert_eq!(endpoint.statistics().spurious_rtos, 1);
+    assert_eq!(endpoint.readings().state, CongestionState::Open);
+}
+
 /// RFC 5682 §3.1 step 2b asks for new data; without it, retransmissions go on.
 #[test]
 fn without_new_data_slow_start_repairs_at_once() {

@@ -141,19 +141,22 @@ pub struct Flows {
     outside: Outside,
 }
 
+/// A host outside, and a datagram that it sends or receives.
+type Sent = (NodeId, Box<[u8]>);
+
 /// What flows between hosts outside need.
 #[derive(Default)]
 struct Outside {
     /// The bytes of packets under way.
     datagrams: Datagrams,
     /// What has reached hosts outside since the last [`Flows::take_arrived`].
-    arrived: Vec<(NodeId, Box<[u8]>)>,
+    arrived: Vec<Sent>,
     /// The flow of each connection, by its ends in ascending order.
     flow_of: BTreeMap<Ends, u32>,
     /// Connections of each pair of hosts, in ascending order.
     connections: BTreeMap<[NodeId; 2], usize>,
     /// What hosts will send, by time and in the order in which they said so.
-    to_send: BTreeMap<(SimTime, u64), (NodeId, Box<[u8]>)>,
+    to_send: BTreeMap<(SimTime, u64), Sent>,
     /// The number of datagrams in it so far.
     said: u64,
 }
@@ -218,7 +221,7 @@ impl Flows {
     }
 
     /// The host `from` outside the simulation will send an IPv4 datagram at `at`. The caller arms an
-    /// event of the application for then, with the endpoint [`OUTSIDE`] ([`Flows::send_due`]).
+    /// event of the application for then, with the endpoint [`OUTSIDE`].
     pub fn will_send(&mut self, at: SimTime, from: NodeId, bytes: &[u8]) {
         self.outside.said += 1;
         let key = (at, self.outside.said);

@@ -1,8 +1,8 @@
 """Linux kernels for the hosts of flows with ``stack = "linux"``.
 
-A kernel is a User Mode Linux binary, built once for each version by `build` from the source package
-of a distribution or from a source tree, and kept in a cache of the user. The compiled module boots one
-for each host of a run, in simulated time.
+A kernel is a User Mode Linux binary, built once for each version by `build` from the source
+package of a distribution or from a source tree, and kept in a cache of the user. The compiled
+module boots one for each host of a run, in simulated time.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ OTHER_PROCESSORS = (
 )  # fmt: skip
 
 HZ = 1000
-"""Ticks per second, as distributions have it on servers that route; the default of arch/um is 100."""
+"""Ticks per second, for timers of a millisecond; the default of arch/um is 100."""
 
 
 def archive(name: str) -> Path:

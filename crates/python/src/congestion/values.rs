@@ -153,6 +153,7 @@ mirror! {
     /// What an acknowledgment brought.
     Ack {
         acked_pkts: u32,
+        covered_pkts: u32,
         in_flight_pkts: u32,
         snd_una: u64,
         snd_nxt: u64,
@@ -221,7 +222,7 @@ mirror! {
     RttSample {
         rtt_us: u32,
         srtt_us: u32,
-        acked_pkts: u32,
+        covered_pkts: u32,
         sacked_pkts: u32,
         packets_out_pkts: u32,
         snd_una: u64,

@@ -241,14 +241,14 @@ impl CongestionControl for Cdg {
         // Hayes's filter (CAIA report 100219A): after acknowledgments of several packets one of
         // a single packet was probably delayed, and counts only if it lowers the minimum.
         if sample.sacked_pkts == 0 {
-            if sample.acked_pkts == 1 && self.delayed_acks > 0 {
+            if sample.covered_pkts == 1 && self.delayed_acks > 0 {
                 self.delayed_acks -= 1;
                 if self.rtt.is_measured() {
                     self.rtt.min_us = self.rtt.min_us.min(rtt_us);
                 }
                 return;
             }
-            if sample.acked_pkts > 1 && self.delayed_acks < DELAYED_ACKS {
+            if sample.covered_pkts > 1 && self.delayed_acks < DELAYED_ACKS {
                 self.delayed_acks += 1;
             }
         }
@@ -492,10 +492,10 @@ mod tests {
     fn a_single_packet_after_several_counts_only_for_the_minimum() {
         let mut cdg = default_cdg();
         let mut window = Window::new(10, 5);
-        let mut see = |rtt_us, acked_pkts, sacked_pkts| {
+        let mut see = |rtt_us, covered_pkts, sacked_pkts| {
             let sample = RttSample {
                 sacked_pkts,
-                ..sample(rtt_us, acked_pkts)
+                ..sample(rtt_us, covered_pkts)
             };
             cdg.on_rtt_sample(SimTime::ZERO, &sample, &mut window);
             (cdg.rtt.min_us, cdg.rtt.max_us)

@@ -213,8 +213,11 @@ pub struct Arrival {
 /// What an acknowledgment brought.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
-    /// Packets newly acknowledged or SACKed.
+    /// Packets newly acknowledged or SACKed (Linux: `acked` of `cong_avoid`).
     pub acked_pkts: u32,
+    /// Packets that the cumulative acknowledgment covers now, those SACKed before included (Linux:
+    /// `pkts_acked` of the sample).
+    pub covered_pkts: u32,
     /// Packets in flight after the acknowledgment was processed.
     pub in_flight_pkts: u32,
     /// The first sequence number not acknowledged.
@@ -262,7 +265,7 @@ pub struct RttSample {
     /// The smoothed RTT, this sample included, in microseconds.
     pub srtt_us: u32,
     /// Packets that the cumulative acknowledgment covers now, those SACKed before included.
-    pub acked_pkts: u32,
+    pub covered_pkts: u32,
     /// Packets SACKed and not cumulatively acknowledged.
     pub sacked_pkts: u32,
     /// Packets sent and not cumulatively acknowledged.

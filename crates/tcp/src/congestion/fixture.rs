@@ -10,17 +10,18 @@ pub(super) fn at_ms(ms: u64) -> SimTime {
 pub(super) fn ack(acked_pkts: u32) -> Ack {
     Ack {
         acked_pkts,
+        covered_pkts: acked_pkts,
         is_cwnd_limited: true,
         mss_bytes: 1000,
         ..Ack::default()
     }
 }
 
-pub(super) fn sample(rtt_us: u32, acked_pkts: u32) -> RttSample {
+pub(super) fn sample(rtt_us: u32, covered_pkts: u32) -> RttSample {
     RttSample {
         rtt_us,
         srtt_us: rtt_us,
-        acked_pkts,
+        covered_pkts,
         mss_bytes: 1000,
         ..RttSample::default()
     }

@@ -54,7 +54,7 @@ pub struct Htcp {
     beta_128: u64,
     adapts: bool,
     /// Packets of the newest sample that have not been counted.
-    acked_pkts: u32,
+    covered_pkts: u32,
     /// `None`: no RTT yet.
     min_rtt_ms: Option<u64>,
     max_rtt_ms: u64,
@@ -80,7 +80,7 @@ impl Htcp {
             alpha_128: ALPHA_BASE,
             beta_128: BETA_MIN,
             adapts: false,
-            acked_pkts: 1,
+            covered_pkts: 1,
             min_rtt_ms: None,
             max_rtt_ms: 0,
             last_congestion_ms: 0,
@@ -109,13 +109,13 @@ impl Htcp {
         }
     }
 
-    fn measure_throughput(&mut self, now_ms: u64, acked_pkts: u32, window_pkts: u32) {
+    fn measure_throughput(&mut self, now_ms: u64, covered_pkts: u32, window_pkts: u32) {
         if self.state > CongestionState::Disorder {
             self.counted_pkts = 0;
             self.measured_at_ms = now_ms;
             return;
         }
-        self.counted_pkts += u64::from(acked_pkts);
+        self.counted_pkts += u64::from(covered_pkts);
         let Some(min_rtt_ms) = self.min_rtt_ms.filter(|min| *min > 0) else {
             return;
         };
@@ -196,13 +196,13 @@ impl CongestionControl for Htcp {
 
     fn on_rtt_sample(&mut self, now: SimTime, sample: &RttSample, window: &mut Window) {
         if self.state == CongestionState::Open {
-            self.acked_pkts = sample.acked_pkts;
+            self.covered_pkts = sample.covered_pkts;
         }
         if sample.rtt_us > 0 {
             self.measure_rtt(u64::from(sample.rtt_us).div_ceil(1000));
         }
         if self.config.bandwidth_switch {
-            self.measure_throughput(ms(now), sample.acked_pkts, window.cwnd_pkts);
+            self.measure_throughput(ms(now), sample.covered_pkts, window.cwnd_pkts);
         }
     }
 
@@ -220,10 +220,10 @@ impl CongestionControl for Htcp {
             window.credit_pkts = 0;
             self.update_alpha(ms(now));
         } else {
-            window.credit_pkts = window.credit_pkts.saturating_add(self.acked_pkts);
+            window.credit_pkts = window.credit_pkts.saturating_add(self.covered_pkts);
         }
         // An acknowledgment without a sample counts as one packet.
-        self.acked_pkts = 1;
+        self.covered_pkts = 1;
     }
 
     fn ssthresh(&mut self, now: SimTime, window: &Window, _in_flight_pkts: u32) -> u32 {

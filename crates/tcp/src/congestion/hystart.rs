@@ -74,12 +74,17 @@ impl Detector {
     }
 
     /// Starts a round when the last one has been acknowledged; comes after the sample of the
-    /// same acknowledgment and only in slow start.
+    /// same acknowledgment, only in slow start and only while the window limits the flow. Since
+    /// Linux 5.16 a round starts with the sample.
     #[inline]
     pub(super) fn on_ack(&mut self, now_us: u64, snd_una: u64, snd_nxt: u64) {
-        if snd_una <= self.round_end_seq {
-            return;
+        if self.variant != HyStart::LinuxCurrent && snd_una > self.round_end_seq {
+            self.start_round(now_us, snd_nxt);
         }
+    }
+
+    /// A round starts that ends when `snd_nxt` is passed (`bictcp_hystart_reset`).
+    pub(super) fn start_round(&mut self, now_us: u64, snd_nxt: u64) {
         // The old clock ticks in milliseconds.
         let now_us = if self.variant == HyStart::LinuxLegacy {
             now_us / 1000 * 1000
@@ -104,6 +109,9 @@ impl Detector {
     ) {
         if self.found || !self.detects() || !window.in_slow_start() {
             return;
+        }
+        if self.variant == HyStart::LinuxCurrent && sample.snd_una > self.round_end_seq {
+            self.start_round(now_us, sample.snd_nxt);
         }
         if window.cwnd_pkts < LOW_WINDOW_PKTS {
             return;
@@ -169,7 +177,7 @@ mod tests {
         RttSample {
             rtt_us,
             srtt_us: rtt_us,
-            acked_pkts: 2,
+            covered_pkts: 2,
             sacked_pkts: 0,
             packets_out_pkts: 100,
             snd_una,
@@ -182,7 +190,7 @@ mod tests {
     fn exit_us(variant: HyStart, gap_us: u64, rtt_us: u32, delay_min_us: u64) -> Option<u64> {
         let mut detector = Detector::new(variant);
         let mut window = Window::new(100, u32::MAX);
-        detector.on_ack(1_000_000, 1, 1000);
+        detector.start_round(1_000_000, 1000);
         for i in 0..200 {
             let now_us = 1_000_000 + i * gap_us;
             detector.on_rtt_sample(now_us, &sample(rtt_us, 1, 1000), delay_min_us, &mut window);
@@ -256,13 +264,47 @@ mod tests {
         for (window_pkts, ends) in [(15, false), (16, true)] {
             let mut detector = Detector::new(HyStart::LinuxCurrent);
             let mut window = Window::new(window_pkts, u32::MAX);
-            detector.on_ack(1_000_000, 1, 1000);
+            detector.start_round(1_000_000, 1000);
             for i in 0..100 {
                 let late = sample(60_000, 1, 1000);
                 let now_us = 1_000_000 + i * 3_000;
                 detector.on_rtt_sample(now_us, &late, 40_000, &mut window);
             }
             assert_eq!(!window.in_slow_start(), ends, "{window_pkts}");
+        }
+    }
+
+    /// The state of the round after an acknowledgment at 2 s that passes the end of the last
+    /// round, with a window of `window_pkts`: `(start, end, samples)`.
+    fn round_after(variant: HyStart, window_pkts: u32, is_cwnd_limited: bool) -> (u64, u64, u32) {
+        let mut detector = Detector::new(variant);
+        let mut window = Window::new(window_pkts, u32::MAX);
+        detector.start_round(1_000_000, 1000);
+        detector.on_rtt_sample(2_000_000, &sample(40_000, 1001, 3000), 40_000, &mut window);
+        if is_cwnd_limited {
+            detector.on_ack(2_000_000, 1001, 3000);
+        }
+        let round_start_us = detector.round_start_us;
+        (round_start_us, detector.round_end_seq, detector.samples)
+    }
+
+    /// Since 5.16 a round starts before the sample that ends the last one, which is the first of
+    /// the new round, also where the application limits the flow; and, since its correction of
+    /// 2025, also with a window below 16 packets, which has no samples.
+    #[test]
+    fn in_linux_a_round_starts_with_a_sample_in_any_window() {
+        let current = HyStart::LinuxCurrent;
+        assert_eq!(round_after(current, 100, true), (2_000_000, 3000, 1));
+        assert_eq!(round_after(current, 100, false), (2_000_000, 3000, 1));
+        assert_eq!(round_after(current, 15, true), (2_000_000, 3000, 0));
+    }
+
+    /// Before, and in ns-3, after the sample, and only while the window limits the flow.
+    #[test]
+    fn before_5_16_a_round_starts_after_the_sample_if_the_window_limits() {
+        for variant in [HyStart::LinuxLegacy, HyStart::Ns3] {
+            assert_eq!(round_after(variant, 100, true), (2_000_000, 3000, 0));
+            assert_eq!(round_after(variant, 100, false), (1_000_000, 1000, 1));
         }
     }
 }

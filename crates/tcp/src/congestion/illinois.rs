@@ -198,7 +198,8 @@ impl CongestionControl for Illinois {
             window.increase_by_packets(window.cwnd_pkts, count as u32);
             return;
         }
-        window.credit_pkts += ack.acked_pkts;
+        // `tcp_illinois_acked`: at the end of a recovery the packets SACKed in it count at once.
+        window.credit_pkts = window.credit_pkts.saturating_add(ack.covered_pkts);
         let grown = (u64::from(window.credit_pkts) * u64::from(self.alpha_128)) >> 7;
         let packets = (grown / u64::from(window.cwnd_pkts)) as u32;
         if packets > 0 {
@@ -271,6 +272,7 @@ mod tests {
         for _ in 0..1000 {
             let ack = Ack {
                 acked_pkts: 1,
+                covered_pkts: 1,
                 is_cwnd_limited: true,
                 ..Ack::default()
             };
@@ -278,6 +280,27 @@ mod tests {
         }
         // Each of the packets takes 100 to 101 acknowledgments.
         assert_eq!(window.cwnd_pkts, 1009);
+    }
+
+    /// `tcp_illinois_acked`: an acknowledgment that delivers one packet and covers 100, as at the
+    /// end of a recovery, is worth 100 packets of credit: with α = 10 and a window of 500 two of
+    /// growth. One for a SACK alone is worth none.
+    #[test]
+    fn credit_is_what_the_cumulative_acknowledgment_covers() {
+        let grown = |acked_pkts, covered_pkts| {
+            let mut illinois = Illinois::new(&Config::default());
+            let mut window = Window::new(500, 2);
+            let ack = Ack {
+                acked_pkts,
+                covered_pkts,
+                is_cwnd_limited: true,
+                ..Ack::default()
+            };
+            illinois.on_ack(SimTime::ZERO, &ack, &mut window);
+            (window.cwnd_pkts - 500, window.credit_pkts)
+        };
+        assert_eq!(grown(1, 100), (2, 0));
+        assert_eq!(grown(1, 0), (0, 0));
     }
 
     /// α = 0.3 for two packets is 0.6, which ns-3 cuts to nothing; α = 10 adds 20 for each

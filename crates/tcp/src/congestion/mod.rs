@@ -10,6 +10,7 @@ pub mod bbr;
 pub mod bbr3;
 pub mod cdg;
 mod control;
+mod cube_root;
 pub mod cubic;
 mod custom;
 pub mod dctcp;

@@ -237,7 +237,7 @@ mod tests {
             let sample = RttSample {
                 rtt_us,
                 srtt_us: rtt_us,
-                acked_pkts: 1,
+                covered_pkts: 1,
                 sacked_pkts: 0,
                 packets_out_pkts: window.cwnd_pkts,
                 snd_una,

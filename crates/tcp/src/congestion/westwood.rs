@@ -115,6 +115,9 @@ pub struct Westwood {
     next_rtt_ms: u64,
     rtt_min_ms: u64,
     resets_rtt_min: bool,
+    /// A loss was reported and the state has not changed since.
+    has_new_loss: bool,
+    /// Takes hold with the next acknowledgment, before which no rule reads the threshold.
     threshold_after_timeout_pkts: Option<u32>,
     mss_bytes: u64,
     /// The sample under way with [`Sample::Rtt`], in microseconds; `None` until an RTT is known.
@@ -146,6 +149,7 @@ impl Westwood {
             next_rtt_ms: INITIAL_RTT_MS,
             rtt_min_ms: INITIAL_RTT_MS,
             resets_rtt_min: false,
+            has_new_loss: false,
             threshold_after_timeout_pkts: None,
             mss_bytes: 1,
             rtt_sample: None,
@@ -301,11 +305,22 @@ impl CongestionControl for Westwood {
         }
     }
 
-    fn on_state_change(&mut self, _now: SimTime, state: CongestionState, _snd_nxt: u64) {
-        if state == CongestionState::Loss && self.config.threshold == Threshold::AfterRecovery {
+    fn on_loss(&mut self, _now: SimTime, _window: &mut Window) {
+        self.has_new_loss = true;
+    }
+
+    /// A timeout that is a loss of its own sets the threshold (`CA_EVENT_LOSS` in
+    /// `tcp_enter_loss`); one within a recovery, or a repeated one, does not.
+    fn on_timeout(&mut self, _now: SimTime, _lost_pkts: u64) {
+        let is_new = std::mem::take(&mut self.has_new_loss);
+        if is_new && self.config.threshold == Threshold::AfterRecovery {
             self.threshold_after_timeout_pkts = Some(self.pipe_pkts());
             self.resets_rtt_min = true;
         }
+    }
+
+    fn on_state_change(&mut self, _now: SimTime, _state: CongestionState, _snd_nxt: u64) {
+        self.has_new_loss = false;
     }
 
     fn on_recovery_exit(&mut self, _now: SimTime, window: &mut Window) {
@@ -404,7 +419,8 @@ mod tests {
         for ms in 1..=20_000 {
             acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
         }
-        westwood.on_state_change(SimTime::ZERO, CongestionState::Loss, 0);
+        westwood.on_loss(SimTime::ZERO, &mut Window::new(100, 100));
+        westwood.on_timeout(SimTime::ZERO, 1);
         let window = acknowledge(&mut westwood, 20_001, 40_000, 1448);
         assert_eq!(window.ssthresh_pkts, 100);
     }
@@ -450,11 +466,41 @@ mod tests {
         for ms in 1..=2000 {
             acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
         }
+        westwood.on_loss(SimTime::ZERO, &mut Window::new(100, 100));
+        westwood.on_timeout(SimTime::ZERO, 1);
         westwood.on_state_change(SimTime::ZERO, CongestionState::Loss, 0);
         let window = acknowledge(&mut westwood, 2001, 300_000, 1448);
         assert!((38..=40).contains(&window.ssthresh_pkts), "{window:?}");
         let window = acknowledge(&mut westwood, 2002, 300_000, 1448);
         assert_eq!(window.ssthresh_pkts, 100);
+    }
+
+    /// `tcp_enter_loss`: within a recovery or a timeout another timeout is no new loss. Once all
+    /// that was outstanding is acknowledged it is one, even if the state is Loss still.
+    #[test]
+    fn only_a_timeout_that_is_a_new_loss_sets_the_threshold() {
+        let threshold = |losses: &dyn Fn(&mut Westwood)| {
+            let mut westwood = Westwood::new(&Config::default());
+            for ms in 1..=2000 {
+                acknowledge(&mut westwood, ms, 40_000, u64::from(MSS_BYTES));
+            }
+            losses(&mut westwood);
+            acknowledge(&mut westwood, 2001, 40_000, 1448).ssthresh_pkts
+        };
+        let now = SimTime::ZERO;
+        let within_recovery = |westwood: &mut Westwood| {
+            westwood.on_loss(now, &mut Window::new(100, 100));
+            westwood.on_state_change(now, CongestionState::Recovery, 0);
+            westwood.on_timeout(now, 1);
+            westwood.on_state_change(now, CongestionState::Loss, 0);
+        };
+        assert_eq!(threshold(&within_recovery), 100);
+        let again_in_loss = |westwood: &mut Westwood| {
+            within_recovery(westwood);
+            westwood.on_loss(now, &mut Window::new(100, 100));
+            westwood.on_timeout(now, 2);
+        };
+        assert!((38..=40).contains(&threshold(&again_in_loss)));
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl Fack {
         if r.scoreboard.retrans_out() == 0 {
             r.undo.forget_retransmissions();
         }
-        let span_pkts = r.scoreboard.forward_out() + ack.delivery.acked_pkts;
+        let span_pkts = r.scoreboard.forward_out() + ack.delivery.covered_pkts;
         self.on_reordered(u64::from(span_pkts) * self.mss_bytes);
         r.restore_cwnd();
         self.limit_burst(r);
@@ -330,7 +330,7 @@ impl LossPolicy for Fack {
     }
 
     fn restarts_timer(&self, delivery: &Delivery, _before_head: bool) -> bool {
-        delivery.acked_pkts > 0
+        delivery.covered_pkts > 0
     }
 
     /// A reduction and F-RTO set the window alone, and the acknowledgment that ends either grows

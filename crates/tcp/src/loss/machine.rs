@@ -184,7 +184,8 @@ fn detect_spurious_timeout<L: LossPolicy>(
         return true;
     }
     if r.space.snd_nxt > r.high_seq {
-        if ack.delivery.newly_sacked || ack.is_duplicate {
+        // Step 3a; a D-SACK alone says that an acknowledgment was lost (`FLAG_DSACKING_ACK`).
+        if ack.delivery.newly_sacked || (ack.is_duplicate && !ack.has_dsack) {
             r.frto.is_checking = false;
         }
     } else if ack.advanced() && !r.is_recovered() {

@@ -82,7 +82,7 @@ impl Ncr {
         } else if is_disordered && self.phase.is_none() && r.state <= CongestionState::Disorder {
             // I.1 and I.2. What the same acknowledgment took off has not been replaced yet and
             // belongs to the flight; where the window is below the flight, the window counts.
-            let before_pkts = flight_pkts + ack.delivery.acked_pkts;
+            let before_pkts = flight_pkts + ack.delivery.covered_pkts;
             self.phase = Some(Phase {
                 prior_flight_pkts: before_pkts.min(r.window.cwnd_pkts),
                 skipped_pkts: 0,

@@ -148,7 +148,7 @@ pub(super) trait LossPolicy: Sized {
     /// segment sent before the last transmission of the first outstanding one; otherwise the
     /// timeout of that one could be put off without limit.
     fn restarts_timer(&self, delivery: &Delivery, before_head: bool) -> bool {
-        delivery.acked_pkts > 0 || before_head
+        delivery.covered_pkts > 0 || before_head
     }
 
     // The window.

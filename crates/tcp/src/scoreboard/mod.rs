@@ -56,7 +56,7 @@ pub(crate) struct Delivery {
     /// Segments newly acknowledged or SACKed.
     pub(crate) delivered_pkts: u32,
     /// Segments removed by the cumulative acknowledgment.
-    pub(crate) acked_pkts: u32,
+    pub(crate) covered_pkts: u32,
     /// When the first and the last never retransmitted segments acknowledged were sent.
     pub(crate) acked_sent_us: Option<(u64, u64)>,
     /// The same for segments SACKed.
@@ -409,7 +409,7 @@ impl Scoreboard {
                 break;
             }
             if record.has(EVER_RETRANSMITTED) {
-                delivery.repeated_head_acked |= delivery.acked_pkts == 0;
+                delivery.repeated_head_acked |= delivery.covered_pkts == 0;
                 delivery.retransmitted_acked = true;
                 self.retrans_out -= u32::from(record.has(RETRANSMITTED));
             } else if !record.has(SACKED) {
@@ -429,7 +429,7 @@ impl Scoreboard {
             }
             self.lost_out -= u32::from(record.has(LOST));
             self.waiting -= u32::from(record.flags & (LOST | RETRANSMITTED) == LOST);
-            delivery.acked_pkts += 1;
+            delivery.covered_pkts += 1;
             self.first += 1;
         }
         while let Some(&(index, ..)) = self.retransmissions.front()

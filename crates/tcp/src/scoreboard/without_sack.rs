@@ -12,15 +12,15 @@ impl Scoreboard {
         counts
     }
 
-    /// Without SACK: of `acked_pkts` segments acknowledged one was the hole, the others had
+    /// Without SACK: of `covered_pkts` segments acknowledged one was the hole, the others had
     /// been counted by duplicate acknowledgments. Returns the segments newly delivered.
-    pub(crate) fn consume_duplicate_acks(&mut self, acked_pkts: u32) -> u32 {
-        if acked_pkts == 0 {
+    pub(crate) fn consume_duplicate_acks(&mut self, covered_pkts: u32) -> u32 {
+        if covered_pkts == 0 {
             return 0;
         }
-        let delivered_pkts = acked_pkts.saturating_sub(self.sacked_out).max(1);
+        let delivered_pkts = covered_pkts.saturating_sub(self.sacked_out).max(1);
         let room = self.packets_out() - self.lost_out;
-        self.sacked_out = self.sacked_out.saturating_sub(acked_pkts - 1).min(room);
+        self.sacked_out = self.sacked_out.saturating_sub(covered_pkts - 1).min(room);
         delivered_pkts
     }
 

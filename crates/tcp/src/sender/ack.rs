@@ -53,6 +53,7 @@ impl<'a> Incoming<'a> {
 struct Progress {
     /// The packets for which the window may grow.
     counted_pkts: u32,
+    covered_pkts: u32,
     newly_lost_pkts: u32,
     prior_in_flight_pkts: u32,
     has_ece: bool,
@@ -119,11 +120,12 @@ impl Sender {
         if r.is_reducing() && !r.owns_window {
             self.reduce_window(&incoming, delivery.delivered_pkts, newly_lost_pkts);
         } else if r.owns_window
-            || (delivery.acked_pkts > 0 && !is_held)
+            || (delivery.covered_pkts > 0 && !is_held)
             || (delivery.newly_sacked && self.loss.counts_sacks_as_progress())
         {
             let progress = Progress {
                 counted_pkts: self.counted_pkts(&incoming, &delivery),
+                covered_pkts: delivery.covered_pkts,
                 newly_lost_pkts,
                 prior_in_flight_pkts: incoming.prior_in_flight_pkts,
                 has_ece,
@@ -152,7 +154,7 @@ impl Sender {
                 let mss_bytes = u64::from(self.recovery.space.mss_bytes);
                 u32::try_from((ack - end_seq) / mss_bytes).unwrap_or(u32::MAX)
             }
-            _ => delivery.acked_pkts,
+            _ => delivery.covered_pkts,
         }
     }
 
@@ -250,7 +252,8 @@ impl Sender {
             r.scoreboard
                 .on_ack(segment.ack, now_us, min_rtt_us, echo_end_us, delivery);
             if !self.selective {
-                delivery.delivered_pkts = r.scoreboard.consume_duplicate_acks(delivery.acked_pkts);
+                delivery.delivered_pkts =
+                    r.scoreboard.consume_duplicate_acks(delivery.covered_pkts);
             }
         }
         has_dsack
@@ -340,6 +343,7 @@ impl Sender {
         let r = &mut self.recovery;
         let ack = Ack {
             acked_pkts: progress.counted_pkts,
+            covered_pkts: progress.covered_pkts,
             in_flight_pkts: r.scoreboard.in_flight(),
             snd_una: r.space.snd_una,
             snd_nxt: r.space.snd_nxt,

@@ -49,7 +49,7 @@ impl Sender {
             .filter(|_| !(repeated || (prefers_timestamps && segment.ts_ecr != 0)));
         let sacked = delivery.sacked_sent_us.filter(|_| !prefers_timestamps);
         let has_timestamp = segment.ts_ecr != 0
-            && delivery.acked_pkts > 0
+            && delivery.covered_pkts > 0
             && !(self.rtt_samples == RttSamples::Advancing && repeated);
         let (rtt_us, path_rtt_us) = if let Some((first_us, last_us)) = acked {
             // SACKed segments are newer than acknowledged ones and hold the path's RTT.
@@ -82,7 +82,7 @@ impl Sender {
     /// sample.
     fn repeat_smoothed_rtt(&mut self, now: SimTime, delivery: &Delivery) {
         let srtt_us = self.recovery.rtt.srtt_us() as u32;
-        if self.control_rtt == ControlRtt::Smoothed && delivery.acked_pkts > 0 && srtt_us > 0 {
+        if self.control_rtt == ControlRtt::Smoothed && delivery.covered_pkts > 0 && srtt_us > 0 {
             self.show_rtt(now, srtt_us, delivery);
         }
     }
@@ -93,7 +93,7 @@ impl Sender {
         let sample = RttSample {
             rtt_us,
             srtt_us: r.rtt.srtt_us() as u32,
-            acked_pkts: delivery.acked_pkts,
+            covered_pkts: delivery.covered_pkts,
             sacked_pkts: r.scoreboard.sacked_out(),
             packets_out_pkts: r.scoreboard.packets_out(),
             snd_una: r.space.snd_una,

@@ -174,7 +174,9 @@ impl Sampler {
             let flow = &parts.at(source).application.flows()[*index];
             if let Some(Transport::External(external)) = &flow.transport {
                 let row = of_outside(external, name, time_s, delivered_bytes);
-                row.into_iter().for_each(|row| self.cwnd.push(row));
+                if let Some(row) = row {
+                    self.cwnd.push(row);
+                }
                 continue;
             }
             let Some(Transport::Tcp(tcp)) = &flow.transport else {

@@ -17,7 +17,10 @@ const STARTUP_ROUNDS: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
+    /// 0: any.
     max_rtt_us: u64,
+    /// The path was once short enough for its marks to mean a short queue.
+    pub(super) are_heeded: bool,
     /// In 256ths; 1 at first, so that the first marks are answered fully.
     share: u64,
     last_delivered_pkts: u64,
@@ -30,6 +33,7 @@ impl Marks {
     pub(super) fn new(max_rtt: Duration) -> Self {
         Self {
             max_rtt_us: max_rtt.as_micros(),
+            are_heeded: false,
             share: GAIN_UNIT,
             last_delivered_pkts: 0,
             last_delivered_ce_pkts: 0,
@@ -38,9 +42,10 @@ impl Marks {
         }
     }
 
-    /// Whether the path is short enough for its marks to mean a short queue.
-    pub(super) fn are_heeded(&self, min_rtt_us: u32) -> bool {
-        self.max_rtt_us > 0 && u64::from(min_rtt_us) <= self.max_rtt_us
+    /// A round starts: marks are heeded from now on if the path is short enough
+    /// (`bbr_update_ecn_alpha`).
+    pub(super) fn look_at_path(&mut self, min_rtt_us: u32) {
+        self.are_heeded |= self.max_rtt_us == 0 || u64::from(min_rtt_us) <= self.max_rtt_us;
     }
 
     pub(super) fn share(&self) -> f64 {

@@ -49,9 +49,9 @@ params! {
     pub struct Config {
         /// Share of the packets in flight that may be lost while bandwidth is probed for.
         loss_threshold_percent: u32 = 2, in 1..=50;
-        /// Congestion marks are heeded if the smallest RTT is not longer; 0 s never.
+        /// Congestion marks are heeded once the smallest RTT was not longer; 0 s at any RTT.
         ///
-        /// Marks must be echoed exactly ([`crate::Ecn::Exact`]) and mean a short queue.
+        /// Google's kernel: `bbr_ecn_max_rtt_us`. Marks must be echoed exactly ([`crate::Ecn::Exact`]) and mean a short queue.
         ecn_max_rtt: Duration = Duration::from_millis(5),
             in Duration::ZERO..=Duration::from_secs(10);
     }
@@ -260,7 +260,7 @@ impl CongestionControl for Bbr3 {
         if self.starts_round {
             self.update_marks(ack);
         }
-        self.marks.in_round |= ack.has_ece && self.marks.are_heeded(self.min_rtt_us);
+        self.marks.in_round |= ack.has_ece && self.marks.are_heeded;
         self.bounds
             .update_latest(&sample, ack.rate.prior_delivered_pkts, ack.delivered_pkts);
 

@@ -75,7 +75,7 @@ impl Bbr3 {
         let loses =
             sample.lost_pkts > 0 && sample.tx_in_flight_pkts > 0 && sample.lost_pkts > borne_pkts;
         loses
-            || (self.marks.are_heeded(self.min_rtt_us)
+            || (self.marks.are_heeded
                 && Marks::are_too_many(sample.delivered_pkts, sample.delivered_ce_pkts))
     }
 
@@ -157,7 +157,7 @@ impl Bbr3 {
     /// Refills the pipe if it is time to probe again.
     fn look_for_time_to_probe(&mut self, now_us: u64, ack: &Ack, window: &Window) -> bool {
         // Marks but no losses, and now no marks: another flow may have left.
-        if self.marks.are_heeded(self.min_rtt_us)
+        if self.marks.are_heeded
             && self.cycle.has_marks
             && !self.cycle.has_loss
             && ack.state == CongestionState::Open

@@ -23,7 +23,8 @@ impl Bbr3 {
     }
 
     pub(super) fn update_marks(&mut self, ack: &Ack) {
-        if self.marks.are_heeded(self.min_rtt_us) {
+        self.marks.look_at_path(self.min_rtt_us);
+        if self.marks.are_heeded {
             let too_many = self
                 .marks
                 .on_round(ack.delivered_pkts, ack.delivered_ce_pkts);

@@ -327,8 +327,6 @@ fn the_short_term_bounds_fall_by_three_tenths_a_round_but_not_below_what_is_deli
 #[test]
 fn marks_cut_the_short_term_bound_by_a_third_of_their_share() {
     let mut marks = Marks::new(Duration::from_millis(5));
-    assert!(marks.are_heeded(5000) && !marks.are_heeded(5001));
-    assert!(!Marks::new(Duration::ZERO).are_heeded(0));
     // All marked at first.
     assert_eq!(marks.remaining_share(), 171);
     let mut bounds = Bounds::default();
@@ -495,4 +493,18 @@ fn after_a_timeout_the_window_comes_back_below_the_short_term_bound() {
     feed.ack.state = CongestionState::Open;
     feed.take();
     assert!(feed.window.cwnd_pkts >= before - 2);
+}
+
+/// `bbr_update_ecn_alpha`: `ecn_eligible` stays once it is set, and a limit of 0 is none.
+#[test]
+fn marks_are_heeded_once_the_path_was_short_enough() {
+    let mut marks = Marks::new(Duration::from_millis(5));
+    for (min_rtt_us, are_heeded) in [(5001, false), (5000, true), (9000, true)] {
+        marks.look_at_path(min_rtt_us);
+        assert_eq!(marks.are_heeded, are_heeded, "{min_rtt_us}");
+    }
+    let mut marks = Marks::new(Duration::ZERO);
+    assert!(!marks.are_heeded);
+    marks.look_at_path(400_000);
+    assert!(marks.are_heeded);
 }
