@@ -556,3 +556,69 @@ def template(name: str) -> tuple[str, list[tuple[str, str]]]:
 
 def template_names() -> list[tuple[str, str]]:
     """The templates, each with what it describes."""
+
+class EmulationView:
+    """An emulation at an instant."""
+
+    now_s: float
+    """Simulated time, that of the warm-up included."""
+    links: list[tuple[int, int, int, int]]
+    """Of each link direction: bytes sent, bytes queued, packets dropped, rate in bit/s."""
+    received_pkts: int
+    """Read from hosts."""
+    delivered_pkts: int
+    """Delivered to hosts."""
+    refused_pkts: int
+    """That a host's interface did not take."""
+    rejected_pkts: int
+    """From hosts, but not for a host of an external flow, or not of IPv4; known at the end."""
+    late_p50_s: float | None
+    late_p95_s: float | None
+    late_p99_s: float | None
+    late_mean_s: float | None
+    """How far deliveries were behind the wall clock; None before the first."""
+    late_pkts: int
+    """Deliveries that were late by more than 10 ms."""
+    late_worst_s: float
+    """The largest lateness of an event."""
+    behind_periods: int
+    """Periods longer than a second in which every event was late by more than 10 ms."""
+    behind_s: float
+    """Their length together."""
+
+class Emulator:
+    """A run on the wall clock; the hosts of its external flows are on this machine. Linux alone."""
+
+    def __init__(self, resolved: str, seed: int) -> None: ...
+    @property
+    def hosts(self) -> list[tuple[str, str]]:
+        """The name and the IPv4 address of each host."""
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The ends of each link direction, in the order of the views."""
+    @property
+    def warm_up_s(self) -> float: ...
+    @property
+    def end_s(self) -> float: ...
+    def open(self, number: int, path: str) -> int:
+        """Open the TUN device of a host in the namespace at `path`; its descriptor.
+
+        The caller makes it an interface (TUNSETIFF). It remains the emulation's.
+
+        Raises:
+            OSError: when the system refuses.
+        """
+    def run(self, sink: Sink | None = None) -> RunResult:
+        """Run to the end of the scenario's duration, or until `stop` from another thread.
+
+        Raises:
+            RunError: when a model or a device failed.
+        """
+    def stop(self) -> None:
+        """End the run within 50 ms; it has results."""
+    def view(self) -> EmulationView:
+        """The emulation a quarter of a second ago at most."""
+    def summary(self) -> dict[str, Any]:
+        """What the emulation measured of itself so far, for a manifest."""
+    def close(self) -> None:
+        """Close the devices of an emulation that does not run; their interfaces vanish."""

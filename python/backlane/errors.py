@@ -470,6 +470,38 @@ CODES: dict[str, tuple[str, str]] = {
         "A finished run appears in the store by the renaming of its folder. This file system "
         "cannot do that; choose another with --out.",
     ),
+    "R120": (
+        "machine cannot emulate",
+        "`backlane emulate` makes a network namespace with a TUN interface for each host. That "
+        "takes Linux, the device /dev/net/tun, the program ip (iproute2), and the rights "
+        "CAP_NET_ADMIN and CAP_SYS_ADMIN, which root has. The message says which of them is "
+        "missing. In a container, give it the device and both rights: "
+        "`--device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN`. Nothing was made.",
+    ),
+    "R121": (
+        "scenario has no host to emulate",
+        'The hosts of an emulation are the ends of the flows with stack = "external", whose '
+        "packets come from programs outside. The scenario has no such flow.\n\n"
+        'Give a TCP flow stack = "external" and size = "endless".',
+    ),
+    "R122": (
+        "two hosts have one namespace",
+        "The namespace of a host bears its name, in which letters other than A-Z, a-z, 0-9, "
+        "underscore, dot and hyphen become hyphens. Two hosts of the scenario have the same name "
+        "then.",
+    ),
+    "R123": (
+        "system refuses a namespace or an interface",
+        "A command that makes the namespace or the interface of a host has failed, or there is one "
+        "of that name already. The message has the command and its answer. What the emulation had "
+        "made is removed.",
+    ),
+    "R124": (
+        "no such host is emulated",
+        "`backlane emulate exec HOST` executes a command as a program of a host of an emulation "
+        "that goes on. There is none with a host of this name, or several have one; --run RUN "
+        "names the emulation, as it prints it at its start.",
+    ),
 }
 
 

@@ -139,18 +139,42 @@ def carry_out(
         RunError: when the run could not be carried out.
         BacklaneError: R001, R002, R005, R007 or R017.
     """
+
+    def execute(files: RunFiles) -> tuple[RunResult, dict[str, Any]]:
+        offered = threads_of(work.cell.resolved, threads)
+        result = native.module().run(work.cell.resolved, work.run.seed, progress, files, **offered)
+        if threads is not None and result.undivided:
+            say(f"the run used one thread: {result.undivided}")
+        return result, {}
+
+    return write(work, folder, execute, overrides)
+
+
+def write(
+    work: Work,
+    folder: Path,
+    execute: Callable[[RunFiles], tuple[RunResult, dict[str, Any]]],
+    overrides: Sequence[tuple[str, str]] = (),
+) -> Results:
+    """Execute the run in some way and write a results folder, as `carry_out` does.
+
+    Args:
+        work: what to run.
+        folder: the results folder.
+        execute: executes it; it gets the sink of series and captures, and returns the result and
+            further entries of the manifest.
+        overrides: (key, value) pairs that replaced values of the file.
+
+    Raises:
+        BacklaneError: R001, R002, R005, R007 or R017.
+    """
     _require_no_campaign(folder)
     with locked(folder):
         sweep(folder)
         with staging(folder) as parts, staging(folder) as staged:
             try:
                 files = RunFiles(parts)
-                offered = threads_of(work.cell.resolved, threads)
-                result = native.module().run(
-                    work.cell.resolved, work.run.seed, progress, files, **offered
-                )
-                if threads is not None and result.undivided:
-                    say(f"the run used one thread: {result.undivided}")
+                result, more = execute(files)
                 files.write_tables(result)
                 runs = _runs(work, result)
                 tables.write(staged / "runs.parquet", runs)
@@ -161,7 +185,7 @@ def carry_out(
                 collect(staged, {work.run.run_id: files}, of_one_run=True)
             except OSError as error:
                 raise write_error(error, folder) from error
-            manifest = manifest_of("run", work.plan, Totals(runs.to_dicts()))
+            manifest = manifest_of("run", work.plan, Totals(runs.to_dicts()), **more)
             manifest["overrides"] = [f"{key}={value}" for key, value in overrides]
             return Results(publish(folder, staged, manifest), folder)
 

@@ -6,6 +6,8 @@
 use pyo3::prelude::*;
 
 mod congestion;
+#[cfg(target_os = "linux")]
+mod emulator;
 mod errors;
 mod failure;
 mod outcome;
@@ -33,6 +35,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::model_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::commit, module)?)?;
     module.add_function(wrap_pyfunction!(run::sources, module)?)?;
+    #[cfg(target_os = "linux")]
+    emulator::register(module)?;
     statistics::register(module)?;
     stepper::register(module)?;
     scenario::register(module)

@@ -208,13 +208,17 @@ impl Failure {
 }
 
 /// A sink that is a Python object.
-struct PythonSink<'a> {
+pub(crate) struct PythonSink<'a> {
     object: &'a Py<PyAny>,
     /// The exception that it raised.
     stopped: &'a RefCell<Option<PyErr>>,
 }
 
-impl PythonSink<'_> {
+impl<'a> PythonSink<'a> {
+    pub(crate) fn new(object: &'a Py<PyAny>, stopped: &'a RefCell<Option<PyErr>>) -> Self {
+        Self { object, stopped }
+    }
+
     fn stopped_by<T>(&self, result: PyResult<T>) -> Result<(), Interrupt> {
         result.map(drop).map_err(|error| {
             self.stopped.replace(Some(error));
@@ -355,10 +359,7 @@ fn carry_out(
             Interrupt
         })
     };
-    let mut sink = sink.map(|object| PythonSink {
-        object,
-        stopped: &stopped,
-    });
+    let mut sink = sink.map(|object| PythonSink::new(object, &stopped));
     let sink = sink.as_mut().map(|sink| sink as &mut dyn Sink);
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let outcome = match scenario {

@@ -13,6 +13,7 @@ use backlane_scenario::model::Programs;
 use backlane_traffic::{FlowSpec, Flows, OUTSIDE, Reported};
 use backlane_units::{Duration, SimTime};
 
+use crate::link_state::LinkState;
 use crate::world::World;
 
 /// What is outside of the simulation and shares its clock.
@@ -34,6 +35,17 @@ pub trait Outside {
         host: NodeId,
         datagram: &[u8],
     ) -> Result<(), Interrupt>;
+
+    /// Whether an [`Interrupt`] is the end of the run, which then has results up to now. An
+    /// interrupted run has none otherwise.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
+    /// Whether the run goes on after the last finite flow has ended.
+    fn outlasts_flows(&self) -> bool {
+        false
+    }
 }
 
 /// The simulation, as the outside sees it.
@@ -63,6 +75,21 @@ impl Door<'_> {
         self.simulation.act(at, host.0, |flows, context| {
             flows.inject(context, host, datagram)
         })
+    }
+
+    /// Moves the clock to `at`, where nothing happens, but not beyond the horizon: what shares the clock
+    /// ends the run at an instant without an event.
+    pub fn advance(&mut self, at: SimTime) {
+        let at = at.min(self.horizon());
+        self.simulation.advance(at);
+    }
+
+    /// The state of each link direction, in the order of [`World::link_names`].
+    pub fn links(&mut self) -> Vec<LinkState> {
+        let (now, links) = (self.now(), self.simulation.network.links().len());
+        (0..links)
+            .filter_map(|link| LinkState::of(self.simulation, link, now))
+            .collect()
     }
 
     /// A host will send an IPv4 datagram at `at`, which is not before now. Events of the simulation
@@ -127,6 +154,12 @@ impl World {
                 spec: flow.spec.clone(),
             })
             .collect()
+    }
+
+    /// The ends of each link direction, in the order of the results.
+    pub fn link_names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let links = self.links.iter();
+        links.map(|link| (link.from.as_str(), link.to.as_str()))
     }
 
     /// The name of a node.

@@ -133,17 +133,33 @@ impl World {
         let now = |world: &Self| world.simulation.events.now();
         let others = self.others.take();
         let mut passage = Passage::of(&mut self);
+        if outside
+            .as_ref()
+            .is_some_and(|outside| outside.outlasts_flows())
+        {
+            passage.ends.next_look = SimTime::MAX;
+        }
         let end = SimTime::MAX;
         let alone = match outside {
             None => Team::Alone,
             Some(outside) => Team::Beside(RefCell::new(outside)),
         };
-        let ended = guard::timed(&mut self, now, |world| match &others {
+        let passed = guard::timed(&mut self, now, |world| match &others {
             None => world.pass_time(&mut passage, end, &alone, watch, &mut sink),
             Some(others) => {
                 others.lead_by(|team| world.pass_time(&mut passage, end, team, watch, &mut sink))
             }
-        })?;
+        });
+        let has_ended = match &alone {
+            Team::Beside(outside) => outside.borrow().has_ended(),
+            _ => false,
+        };
+        let ended = match passed {
+            Err(Interrupt) if has_ended && now(&self) >= self.warm_up => {
+                Some((Ended::Stopped, now(&self)))
+            }
+            passed => passed?,
+        };
         let ended = ended.unwrap_or((Ended::TimeLimit, self.end));
         let helpers_cpu = others.as_ref().map(Others::helpers_cpu).unwrap_or_default();
         for other in others.into_iter().flat_map(Others::into_simulations) {

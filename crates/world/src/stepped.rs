@@ -17,6 +17,7 @@ use backlane_units::{Duration, SimTime};
 
 use crate::error::BuildError;
 use crate::guard;
+use crate::link_state::LinkState;
 use crate::outcome::{Ended, Outcome};
 use crate::regions::Team;
 use crate::run::Passage;
@@ -58,19 +59,6 @@ pub struct TcpState {
     pub segments_sent: u64,
     /// Segments sent again.
     pub retransmits: u64,
-}
-
-/// The state of a link direction in a pause.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LinkState {
-    /// Bytes sent since the start of the run.
-    pub sent_bytes: u64,
-    /// Bytes that wait for it, those in a queue of its router included.
-    pub queue_bytes: u64,
-    /// Packets dropped from its queues since the start of the run.
-    pub drops: u64,
-    /// Its rate, in bits per second; 0 while it is down.
-    pub rate_bps: u64,
 }
 
 /// A run in a pause.
@@ -185,20 +173,7 @@ impl Stepped {
     /// The state of a link direction, by its position among the names.
     pub fn link(&mut self, index: usize) -> Option<LinkState> {
         let now = self.now();
-        let simulation = &mut self.world.simulation;
-        simulation.network.links().get(index)?;
-        let id = LinkId(index as u32);
-        let own = simulation.router_queue(id).unwrap_or_default();
-        let link = simulation.network.link_mut(id);
-        // The query updates precomputed departures of the link to `now`.
-        let queue_bytes = link.backlog_bytes(now) + own.backlog_bytes;
-        let counters = link.counters();
-        Some(LinkState {
-            sent_bytes: counters.bytes,
-            queue_bytes,
-            drops: counters.drops + own.drops,
-            rate_bps: if link.up() { link.rate().as_bps() } else { 0 },
-        })
+        LinkState::of(&mut self.world.simulation, index, now)
     }
 
     /// The links between routers: the positions of both directions, in the order of the results.

@@ -30,6 +30,7 @@ VERBS = {
     "weights": "Look for costs of links with which OSPF divides traffic well.",
     "plan": "Say what the runs of a scenario cost, before running them.",
     "run": "Run one scenario and write its results folder.",
+    "emulate": "Carry out a scenario on the wall clock, between real programs.",
     "campaign": "Run a sweep over parameters and seeds.",
     "recommend": "Add seeds to a sweep until the best contender is settled.",
     "reproduce": "Reproduce a published study: run, draw, judge its claims.",

@@ -31,6 +31,8 @@ pub enum Ended {
     FlowsFinished,
     /// The scenario's duration is over.
     TimeLimit,
+    /// What shares its clock has ended it.
+    Stopped,
 }
 
 impl Ended {
@@ -39,6 +41,7 @@ impl Ended {
         match self {
             Self::FlowsFinished => "flows finished",
             Self::TimeLimit => "time limit",
+            Self::Stopped => "stopped",
         }
     }
 }

@@ -39,7 +39,7 @@ table! {
         packets_in_flight: u64;
         /// Application bytes that all flows delivered; null in slotted models.
         delivered_bytes: Option<u64>, "B";
-        /// Why the run ended: `flows finished` or `time limit`.
+        /// Why the run ended: `flows finished`, `time limit`, or `stopped` (an emulation that its user ended).
         ended: String;
         /// Hash of all events and their times, in hexadecimal.
         digest: String;
