@@ -9,10 +9,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import Cli
 
+from backlane.cli.emulate_view import View
 from backlane.emulate import namespaces, rights, state
 from backlane.emulate.namespaces import Host
 from backlane.errors import BacklaneError
@@ -145,3 +148,39 @@ def test_exec_without_an_emulation_is_a_coded_error(cli: Cli) -> None:
 def test_clean_without_leftovers_says_so(cli: Cli) -> None:
     done = cli("emulate", "--clean")
     assert (done.code, done.out) == (0, "nothing to remove\n")
+
+
+def view_at(now_s: float, links: list[tuple[int, int, int, int]], **more: float) -> Any:
+    found = {"received_pkts": 5, "delivered_pkts": 4, "late_p99_s": 0.002, "behind_periods": 0}
+    return SimpleNamespace(now_s=now_s, links=links, **(found | more))
+
+
+def a_view() -> View:
+    links = [("enb1", "enb2"), ("enb2", "enb1"), ("enb2", "ue1")]
+    session = SimpleNamespace(links=links, hosts=[], warm_up_s=20.0, end_s=80.0)
+    return View(session)  # type: ignore[arg-type]
+
+
+def test_the_live_view_has_the_links_that_carried_most() -> None:
+    rate = 10_000_000
+    before = view_at(21.0, [(1000, 0, 0, rate), (5000, 0, 0, rate), (7000, 0, 0, rate)])
+    now = view_at(23.0, [(251_000, 3000, 0, rate), (5000, 0, 0, rate), (1_007_000, 0, 4, rate)])
+    # 1 MB and 250 kB in 2 s; what carried nothing has no row.
+    assert a_view().busiest(before, now) == [
+        ("enb2 → ue1", ("4.00 Mbit/s", "10.0 Mbit/s", "0.0 kB", "4")),
+        ("enb1 → enb2", ("1.00 Mbit/s", "10.0 Mbit/s", "3.0 kB", "0")),
+    ]
+
+
+def test_a_line_counts_from_the_end_of_the_warm_up() -> None:
+    line = a_view().line(view_at(23.0, []))
+    assert line == "3 of 60 s: 5 packets from hosts, 4 to hosts; lateness 2.00 ms p99"
+
+
+def test_a_model_that_does_not_keep_up_is_a_warning_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    view = a_view()
+    for periods in (0, 1, 1, 2):
+        view.show(view_at(23.0, [], behind_periods=periods))
+    assert capsys.readouterr().err.count("warning: the model does not keep up") == 2
