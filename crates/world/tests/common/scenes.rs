@@ -20,7 +20,7 @@ pub fn fading_cell() -> String {
     lte(
         1,
         "fading = \"eva\"\nrlc = { mode = \"am\", buffer = \"100 packets\" }\n\
-         [[access.ue]]\nnear = \"enb1\"\ndistance = \"100 m\"\nspeed = \"3 km/h\"\n\
+         [[access.ue]]\nnear = \"enb1\"\ndistance = \"200 m\"\nspeed = \"3 km/h\"\n\
          heading = \"outward\"\n\
          [[access.ue]]\nnear = \"enb1\"\ndistance = \"900 m\"\nspeed = \"60 km/h\"\n\
          heading = \"outward\"\n",
