@@ -1,9 +1,10 @@
 //! Transport headers as bytes, for captures.
 
 use backlane_net::packet::{IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
-use backlane_net::{NodeId, Packet, PacketId, TransportHeader};
+use backlane_net::{Packet, PacketId, TransportHeader};
 use backlane_tcp::{Flags, Segment};
 
+use crate::addresses::{SERVER_PORT, client_port};
 use crate::flows::Flows;
 use crate::spec::TransportSpec;
 
@@ -11,10 +12,6 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// RFC 3692: reserved for experiments. The coding layer's packets are not an Internet protocol.
 const EXPERIMENT: u8 = 253;
-/// The destination port, that of iperf; the source port identifies the flow.
-pub const SERVER_PORT: u16 = 5001;
-/// The first dynamic port (RFC 6335 §6).
-const CLIENT_PORTS: u16 = 49_152;
 /// The shift that SYNs announce, Linux's for a receive buffer of 6 MB (RFC 7323 §2.2).
 const WINDOW_SHIFT: u8 = 7;
 
@@ -59,16 +56,6 @@ impl Flows {
             },
         }
     }
-}
-
-/// The IPv4 address of a node: node n has 10.0.0.0 + n, as in the messages of routing protocols.
-pub fn address(node: NodeId) -> u32 {
-    (10 << 24) | (node.0 & 0x00ff_ffff)
-}
-
-/// The source port of a flow.
-pub fn client_port(flow: u32) -> u16 {
-    CLIENT_PORTS + (flow % u32::from(u16::MAX - CLIENT_PORTS)) as u16
 }
 
 /// RFC 768; the checksum is left at zero.

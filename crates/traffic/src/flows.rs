@@ -10,7 +10,7 @@ use backlane_net::{
 use backlane_tcp::Segment;
 use backlane_units::{Duration, SimTime};
 
-use crate::capture::{address, client_port};
+use crate::addresses::{address, client_port};
 use crate::delivery::Delivery;
 use crate::external::{Datagram, Datagrams, Ends, ExternalFlow, Reported, arrive};
 use crate::reordering::Reordering;

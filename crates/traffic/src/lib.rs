@@ -6,6 +6,7 @@
 //! ([`Utility`]), or one between hosts whose transport runs outside the simulation ([`external`]). [`delivery`] measures the packets that arrive at the sink, and [`reordering`]
 //! their order.
 
+mod addresses;
 mod capture;
 pub mod coded;
 pub mod delivery;
@@ -18,7 +19,7 @@ pub mod tcp_flow;
 pub mod udp;
 mod utility;
 
-pub use capture::{SERVER_PORT, address, client_port};
+pub use addresses::{SERVER_PORT, address, client_port};
 pub use coded::{CodingConfig, CodingReadings};
 pub use delivery::Delivery;
 pub use external::{ExternalFlow, Reported};

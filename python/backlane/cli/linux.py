@@ -27,18 +27,16 @@ command = Verbs(
     help="Build a kernel: of Debian's package linux-source-VERSION, or of a tree of sources.",
 )
 @click.argument("name", default="6.1")
-@click.option(
-    "-s", "--source", type=click.Path(path_type=Path), help="A tree or an archive of sources."
-)
-@click.option("-j", "--jobs", type=click.IntRange(1, 4096), help="Processes; default all cores.")
+@click.option("--source", type=click.Path(path_type=Path), help="A tree or an archive of sources.")
+@click.option("-j", "--workers", type=click.IntRange(1, 4096), help="Processes; default all cores.")
 @click.option("--again", is_flag=True, help="Build it even if it is there.")
-def build(name: str, source: Path | None, jobs: int | None, again: bool) -> int:
+def build(name: str, source: Path | None, workers: int | None, again: bool) -> int:
     """Build into the cache."""
     from backlane.linux.build import build as make
 
     kernel = linux.kernels().get(name)
     if kernel is None or again:
-        kernel = make(name, source, jobs or core_count(), output.say)
+        kernel = make(name, source, workers or core_count(), output.say)
     output.tell(f"{kernel.name}: Linux {kernel.release}, {kernel.folder}")
     return EXIT_OK
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 
+from backlane import linux
 from backlane.cli import output
 from backlane.cli.app import Verb
-from backlane.errors import EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, BacklaneError
+from backlane.errors import EXIT_OK, EXIT_PROBLEM, BacklaneError
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ def command(name: str | None, check: bool, record: bool, only: str | None) -> in
     folder = root()
     if record:
         need_ns3()
+    if name == "kernel" and "6.1" not in linux.kernels():
+        raise linux.missing("6.1")
     # The comparison of costs changes nothing but its page, and has no such option.
     options = ["--check"] if check and name != "cost" else []
     options += ["--record"] if record else []
@@ -129,6 +132,4 @@ def command(name: str | None, check: bool, record: bool, only: str | None) -> in
     done = subprocess.run(command_line, cwd=folder, check=False)
     if done.returncode == 0 and not check:
         output.tell(f"written: {comparison.page}")
-    if done.returncode == EXIT_USAGE:
-        return EXIT_USAGE
     return EXIT_PROBLEM if done.returncode else EXIT_OK
