@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_model_that_swings_around_the_threshold_does_not_keep_up() {
         let mut lateness = Lateness::new();
-        let late = |at: u64| if at % 2 == 0 { ms(11) } else { ms(9) };
+        let late = |at: u64| if at.is_multiple_of(2) { ms(11) } else { ms(9) };
         let warned: Vec<u64> = (0..3000)
             .filter(|&at| lateness.note_event(ms(at), late(at)))
             .collect();
