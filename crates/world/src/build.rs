@@ -256,8 +256,6 @@ impl Builder<'_> {
         } else if !self.controls.is_empty() || self.instead.is_some() || !self.media.is_empty() {
             // A program's own controls, and technologies of its own.
             Err(Whole::Models)
-        } else if (specs.iter()).any(|spec| matches!(spec.transport, TransportSpec::External)) {
-            Err(Whole::Outside)
         } else if let Some(whole) = whole(self.models, self.scenario) {
             Err(whole)
         } else {

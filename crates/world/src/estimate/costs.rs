@@ -60,6 +60,11 @@ pub(super) const REORDERED_PACKET: Cost = cost(48.0, 0.0, 0.0, 0.0);
 /// The hooks of a congestion control in Python that an acknowledgment calls ("a control in
 /// Python", whose class has the two hooks that it must have).
 pub(super) const PYTHON_ACK: Cost = cost(760.0, 0.0, 0.0, 0.0);
+/// A packet with a Linux kernel at both ends: turns of three processes on one core (11.6 CPU-s for
+/// 61 700 packets, `docs/guides/linux.md`).
+pub(super) const KERNEL_PACKET: Cost = cost(1.9e5, 0.0, 0.0, 0.0);
+/// A Linux kernel: its boot, and the memory that it touches.
+pub(super) const KERNEL: Cost = cost(1e8, 35e6, 0.0, 0.0);
 /// A packet under way or in a queue: 64 bytes of packet, its segment, the sender's record of it.
 pub(super) const WAITING: Cost = cost(0.0, 200.0, 0.0, 0.0);
 /// A packet over a drop-tail wire.

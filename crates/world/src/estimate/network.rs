@@ -1,11 +1,11 @@
 //! The operations of a packet network, by technology.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backlane_routing::backpressure::{Granularity, QueueInfo};
 use backlane_routing::batman::Version;
 use backlane_routing::etx::Metric;
-use backlane_scenario::model::{AccessKind, Scenario};
+use backlane_scenario::model::{AccessKind, End, Scenario, Stack};
 use backlane_units::Duration;
 
 use super::hops::{self, Over};
@@ -104,6 +104,19 @@ fn flows(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         }
     });
     ledger.add("calls of Python", python, costs::PYTHON_ACK);
+    let is_over_kernels = |b: &Bundle| {
+        let group = scenario.flows.get(b.group);
+        group.is_some_and(|group| group.stack == Stack::Linux)
+    };
+    let of_kernels = sum(&|b| {
+        if is_over_kernels(b) {
+            (b.data_pkts + b.ack_pkts) * b.started
+        } else {
+            0.0
+        }
+    });
+    ledger.add("packets of kernels", of_kernels, costs::KERNEL_PACKET);
+    ledger.add("kernels", kernels(scenario), costs::KERNEL);
     // A flow has a window under way, and the path has room for no more than its queues hold.
     let waiting = sum(&|b| {
         let room = b.there.queue_bytes + b.solo_bytes_per_round_trip();
@@ -116,6 +129,22 @@ fn flows(scenario: &Scenario, traffic: &Traffic, ledger: &mut Ledger) {
         waiting.min(room.max(1.0)),
         costs::WAITING,
     );
+}
+
+/// Hosts with a Linux kernel.
+fn kernels(scenario: &Scenario) -> f64 {
+    let ues = scenario.access.as_ref().map_or(0, |access| access.ues);
+    let groups = scenario.flows.iter();
+    let groups = groups.filter(|group| group.stack == Stack::Linux);
+    let ends = groups.flat_map(|group| group.pairs(ues));
+    let ends = ends.flat_map(|(from, to)| [from, to]);
+    let hosts: BTreeSet<_> = ends
+        .map(|end| match end {
+            End::Ue(index) => (true, index),
+            End::Node(index) => (false, index),
+        })
+        .collect();
+    hosts.len() as f64
 }
 
 /// Packets that all queues hold together, as far as queues are bounded.

@@ -386,3 +386,21 @@ proptest! {
         }
     }
 }
+
+/// Two hosts, and the packets of a transfer at both of them.
+#[test]
+fn kernels_cost_their_packets_and_their_memory() {
+    let model = of(&row("kind = \"transfer\"\nsize = \"10 MB\"", ""));
+    let kernels = of(&row(
+        "kind = \"transfer\"\nsize = \"10 MB\"\nstack = \"linux\"",
+        "",
+    ));
+    assert_eq!(count(&kernels, "kernels"), 2.0);
+    let packets = count(&kernels, "packets of kernels");
+    let own = count(&model, "data packets") + count(&model, "acknowledgments");
+    assert_eq!(packets, own);
+    assert!(packets > 10e6 / 1448.0);
+    assert!(kernels.cpu_s > 10.0 * model.cpu_s);
+    assert!(kernels.memory_bytes > model.memory_bytes + 2 * 30_000_000);
+    assert!(!kernels.divides);
+}

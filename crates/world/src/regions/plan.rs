@@ -3,7 +3,7 @@
 use backlane_engine::Streams;
 use backlane_net::{Network, NodeId};
 use backlane_scenario::Scenario;
-use backlane_scenario::model::AccessKind;
+use backlane_scenario::model::{AccessKind, Stack};
 use backlane_traffic::{Flow, FlowSpec};
 use backlane_units::Duration;
 
@@ -84,7 +84,10 @@ pub(crate) fn whole(models: &Models, scenario: &Scenario) -> Option<Whole> {
     let is_own = std::ptr::eq(models, Models::standard())
         && scenario.custom_controls.is_empty()
         && scenario.python_router.is_none();
-    if has_radios {
+    let has_outside = scenario.flows.iter().any(|flow| flow.stack != Stack::Model);
+    if has_outside {
+        Some(Whole::Outside)
+    } else if has_radios {
         Some(Whole::Radios)
     } else if !is_own {
         Some(Whole::Models)
