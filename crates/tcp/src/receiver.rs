@@ -513,6 +513,23 @@ mod tests {
         assert!(!arrive_late(&mut receiver, 101, 10_000));
     }
 
+    /// `tcp_data_queue_ofo`: without SACK a window that grew would make the acknowledgments of data
+    /// beyond a hole no duplicates (RFC 5681 §2), and the sender would wait for its timeout.
+    #[test]
+    fn without_sack_data_beyond_a_hole_leaves_the_window() {
+        let growth_bytes = |sack| {
+            let mut receiver = Receiver::new(&Config {
+                sack,
+                ..Config::default()
+            });
+            receiver.on_syn(SimTime::ZERO, &Segment::default());
+            let window_bytes = receiver.window_bytes();
+            arrive(&mut receiver, 2001, 1448);
+            receiver.window_bytes() - window_bytes
+        };
+        assert_eq!((growth_bytes(true), growth_bytes(false)), (2896, 0));
+    }
+
     #[test]
     fn data_beyond_the_window_is_refused() {
         let config = Config {
