@@ -167,7 +167,8 @@ def test_a_transfer_of_real_tcp_gets_what_the_simulated_links_carry(
         f"until backlane emulate exec enb1 -- {client} > {measured_at}; do sleep 1; done\n"
         "wait\n"
     )
-    words = ("--realtime", "-o", tmp_path / "out", "--json", "--", "sh", script)
+    # The script ends it; on a busy machine the programs may take long to start.
+    words = ("--realtime", "--for", "10 min", "-o", tmp_path / "out", "--json", "--", "sh", script)
     done = cli("emulate", file, *words)
     assert done.code == 0, done.err
     measured = json.loads(measured_at.read_text())
