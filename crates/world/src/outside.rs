@@ -82,7 +82,7 @@ impl Door<'_> {
         self.simulation.advance(at);
     }
 
-    /// The state of each link direction, in the order of [`World::link_names`].
+    /// The state of each link direction, in the order of [`World::link_names`](crate::World::link_names).
     pub fn links(&mut self) -> Vec<LinkState> {
         let (now, links) = (self.now(), self.simulation.network.links().len());
         (0..links)
