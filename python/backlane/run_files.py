@@ -14,7 +14,7 @@ from backlane import tables
 from backlane.files import copy, make_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -77,12 +77,15 @@ class RunFiles:
         return {path.stem.removeprefix("capture-"): path for path in found}
 
 
-def collect(staged: Path, runs: Mapping[str, RunFiles], of_one_run: bool) -> None:
+def collect(
+    staged: Path, run_ids: Sequence[str], files_of: Callable[[str], RunFiles], of_one_run: bool
+) -> None:
     """Write the tables, series and captures of a results folder; `runs.parquet` is not among them.
 
     Args:
         staged: where the files are written.
-        runs: the files of each run, by run id.
+        run_ids: the runs, in their order.
+        files_of: the files of a run; of many runs they are not held together.
         of_one_run: captures move to ``capture/`` then, else they are copied to
             ``capture/<run id>/``.
 
@@ -91,13 +94,14 @@ def collect(staged: Path, runs: Mapping[str, RunFiles], of_one_run: bool) -> Non
     """
     for name in tables.names()[1:]:
         joined = tables.Growing(staged / f"{name}.parquet")
-        for run_id, files in runs.items():
-            if (table := files.table(name)) is not None:
+        for run_id in run_ids:
+            if (table := files_of(run_id).table(name)) is not None:
                 joined.add(tables.with_run_id(table, run_id))
         joined.finish()
-    _join_series(staged, {run_id: files.parts() for run_id, files in runs.items()})
-    for run_id, files in runs.items():
-        for node, path in files.captures().items():
+    parts = ((run_id, files_of(run_id).parts()) for run_id in run_ids)
+    _join_series(staged, {run_id: of_run for run_id, of_run in parts if of_run})
+    for run_id in run_ids:
+        for node, path in files_of(run_id).captures().items():
             if of_one_run:
                 make_folder(staged / "capture")
                 path.replace(staged / "capture" / f"{node}.pcapng")

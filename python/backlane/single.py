@@ -182,7 +182,7 @@ def write(
                 for host, text in result.consoles.items():
                     make_folder(staged / "console")
                     write_text(staged / "console" / f"{host}.txt", text + "\n")
-                collect(staged, {work.run.run_id: files}, of_one_run=True)
+                collect(staged, [work.run.run_id], lambda _run_id: files, of_one_run=True)
             except OSError as error:
                 raise write_error(error, folder) from error
             manifest = manifest_of("run", work.plan, Totals(runs.to_dicts()), **more)

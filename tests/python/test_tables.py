@@ -97,8 +97,7 @@ def test_a_table_that_an_earlier_version_stored_without_columns_is_joined(tmp_pa
             flows.write_parquet(tmp_path / run_id / f"{name}.parquet")
     staged = tmp_path / "staged"
     staged.mkdir()
-    runs = {run_id: RunFiles(tmp_path / run_id) for run_id in ("old", "new")}
-    collect(staged, runs, of_one_run=False)
+    collect(staged, ["old", "new"], lambda run_id: RunFiles(tmp_path / run_id), of_one_run=False)
     joined = pl.read_parquet(staged / "flows.parquet")
     assert joined.rows() == [("new", "ue1", 1.5)]
     assert pl.read_parquet(staged / "links.parquet")["run_id"].to_list() == ["old", "new"]

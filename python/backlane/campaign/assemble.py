@@ -150,7 +150,7 @@ def assemble(
     with staging(folder) as staged:
         totals, builds = _write_runs(staged / "runs.parquet", plan, store)
         finished = [run.run_id for run in plan.runs if run.run_id in totals.runs]
-        collect(staged, {run_id: store.files(run_id) for run_id in finished}, of_one_run=False)
+        collect(staged, finished, store.files, of_one_run=False)
         manifest = manifest_of(
             "campaign",
             plan,
