@@ -154,6 +154,9 @@ FRAMES_AT_ONCE = 500
 rows."""
 BYTES_AT_ONCE = 64 << 20
 """Estimated size of what is held before it is written."""
+FRAMES_IN_A_PART = 10_000
+"""Frames that are held before they are written: joined ones keep memory of each, about 6 kB, that
+the estimate does not count."""
 
 
 class Growing:
@@ -168,6 +171,7 @@ class Growing:
         self._frames: list[pl.DataFrame] = []
         self._joined: list[pl.DataFrame] = []
         self._bytes = 0
+        self._held = 0
         self._parts: list[Path] = []
 
     def add(self, frame: pl.DataFrame) -> None:
@@ -178,7 +182,8 @@ class Growing:
         """
         self._frames.append(frame)
         self._bytes += int(frame.estimated_size())
-        is_large = self._bytes >= BYTES_AT_ONCE
+        self._held += 1
+        is_large = self._bytes >= BYTES_AT_ONCE or self._held == FRAMES_IN_A_PART
         if is_large or len(self._frames) == FRAMES_AT_ONCE:
             self._join()
         if is_large:
@@ -197,7 +202,7 @@ class Growing:
         write(part, pl.concat(self._joined, how="diagonal_relaxed"))
         self._parts.append(part)
         self._joined.clear()
-        self._bytes = 0
+        self._bytes = self._held = 0
 
     def finish(self) -> None:
         """Write the table; without any frame there is none.

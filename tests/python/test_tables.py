@@ -114,16 +114,19 @@ def test_a_growing_table_is_the_same_in_parts(
         for n in range(47)
     ]
     monkeypatch.setattr(tables, "FRAMES_AT_ONCE", 7)
-    for name, size in (("whole", 1 << 30), ("parts", 1000)):
+    for name, size, most in (("whole", 1 << 30, 99), ("parts", 1000, 99), ("few", 1 << 30, 10)):
         monkeypatch.setattr(tables, "BYTES_AT_ONCE", size)
+        monkeypatch.setattr(tables, "FRAMES_IN_A_PART", most)
         table = tables.Growing(tmp_path / f"{name}.parquet")
         for frame in frames:
             table.add(frame)
         table.finish()
-    whole, parts = (tables.read(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
+    names = ("whole", "parts", "few")
+    whole, parts, few = (tables.read(tmp_path / f"{name}.parquet") for name in names)
     assert whole.height == sum(frame.height for frame in frames)
-    assert whole.equals(parts)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts.parquet", "whole.parquet"]
+    assert whole.equals(parts) and whole.equals(few)
+    found = {path.name for path in tmp_path.iterdir()}
+    assert found == {f"{name}.parquet" for name in names}
 
 
 def test_a_growing_table_without_frames_is_not_written(tmp_path: Path) -> None:
