@@ -109,6 +109,9 @@ EXPORTED = {
     "routing": {"protocol", "warm_up", "hello_interval", "tc_interval"},
 }  # fmt: skip
 """The keys of a section that a program has; all others have to be the defaults."""
+UNUSED = (("stop", "end"), ("stack", "model"))
+"""Keys of flows with the values that need nothing in the program."""
+
 FLOW_KEYS = {"kind", "count", "start", "gap", "from", "to", "drawn", "size", "congestion_control"}
 """The keys of a flow that a program has: starts and ends are those of the run."""
 WIRE_KEYS = {"a", "b", "rate", "delay", "queue"}
@@ -142,7 +145,7 @@ def only_exported(scenario: Mapping[str, Any]) -> None:
             raise refused(f"{section}.{key}", value, "only its default is in the program")
     for flow in scenario["flow"]:
         for key, value in flow.items():
-            if key not in FLOW_KEYS and (key, value) != ("stop", "end"):
+            if key not in FLOW_KEYS and (key, value) not in UNUSED:
                 raise refused(f"flow.{key}", value, "it is not in the program")
     for wire in scenario["topology"]["link"]:
         for key, value in wire.items():
