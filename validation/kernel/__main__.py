@@ -8,6 +8,7 @@ same path is a kernel of its own, and the path is Backlane's. Needs a kernel:
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -16,13 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-import backlane
 from backlane import linux
-from validation.linux.samples import ALGORITHMS, Algorithm, Samples, recorded
+from validation.linux.samples import ALGORITHMS, Algorithm, recorded, simulated
 
 HERE = Path(__file__).parent
 PAGE = HERE / "README.md"
-SCENARIOS = HERE.parent / "linux"
 
 END_S = 20.0
 """The part of the recordings that is compared."""
@@ -60,58 +59,27 @@ class Row:
     wall_s: float
 
 
-def _run(algorithm: Algorithm, kernel: str) -> tuple[Samples, float]:
-    overrides = dict(algorithm.overrides)
-    overrides.pop("tcp.cubic.hystart", None)
-    begun = time.monotonic()
-    result = backlane.run(
-        SCENARIOS / "clean.toml",
-        overrides={
-            **overrides,
-            "flow.0.stack": "linux",
-            "linux.kernel": kernel,
-            "linux.sysctl": BUFFERS,
-            "duration": f"{END_S + 0.02:g} s",
-        },
-    )
-    wall_s = time.monotonic() - begun
-    table = result.table("series/cwnd")
-
-    def column(name: str) -> np.ndarray:
-        return table[name].to_numpy().astype(float)
-
-    samples = Samples(
-        time_s=column("time_s"),
-        cwnd_pkts=column("cwnd_pkts"),
-        srtt_s=column("srtt_s"),
-        reordering_pkts=column("reordering_pkts"),
-        received_bytes=column("delivered_bytes"),
-        retransmits=column("retransmits"),
-        duplicates=column("spurious_retransmits"),
-    )
-    return samples, wall_s
-
-
 def compare(algorithm: Algorithm, kernel: str) -> Row:
     """Run a control and compare its samples with the recording."""
-    ours, wall_s = _run(algorithm, kernel)
     theirs = recorded(algorithm, "clean")
-    here = {round(at, 3): index for index, at in enumerate(ours.time_s)}
-    pairs = [
-        (here[round(at, 3)], index)
-        for index, at in enumerate(theirs.time_s)
-        if at <= END_S + 1e-9 and round(at, 3) in here
+    until = theirs.time_s <= END_S + 1e-9
+    changes = [
+        ("flow.0.stack", "linux"),
+        ("linux.kernel", f'"{kernel}"'),
+        ("linux.sysctl", json.dumps(BUFFERS)),
     ]
-    mine, other = (np.array(side) for side in zip(*pairs, strict=True))
-    apart = np.abs(ours.cwnd_pkts[mine] - theirs.cwnd_pkts[other])
-    last, theirs_last = mine[-1], other[-1]
+    begun = time.monotonic()
+    ours = simulated(algorithm, "clean", theirs.time_s[until], changes=changes, end_s=END_S)
+    wall_s = time.monotonic() - begun
+    apart = np.abs(ours.cwnd_pkts - theirs.cwnd_pkts[until])
+    last = int(until.sum()) - 1
     return Row(
         title=algorithm.title,
-        samples=len(pairs),
+        samples=apart.size,
         equal=int((apart == 0).sum()),
         near=int((apart <= 1).sum()),
-        retransmits=(int(ours.retransmits[last]), int(theirs.retransmits[theirs_last])),
-        goodput=float(ours.received_bytes[last] / theirs.received_bytes[theirs_last]),
+        retransmits=(int(ours.retransmits[last]), int(theirs.retransmits[last])),
+        goodput=float(ours.received_bytes[last] / theirs.received_bytes[last]),
         wall_s=wall_s,
     )
 

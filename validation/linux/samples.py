@@ -161,14 +161,17 @@ def simulated(
     time_s: Floats,
     seed: int = 1,
     changes: Iterable[tuple[str, str]] = (),
+    end_s: float = END_S,
 ) -> Samples:
-    """A run of the path's scenario with `changes`, sampled at `time_s`, multiples of 10 ms.
+    """A run of the path's scenario with `changes`, sampled at `time_s`.
+
+    The instants are multiples of 10 ms up to `end_s`.
 
     Raises:
         ValueError: when the run has no sample at one of the instants.
     """
     # The series of a run ends before its last instant.
-    longer = (("duration", f"{END_S + 0.01:g} s"), ("seed", str(seed)))
+    longer = (("duration", f"{end_s + 0.01:g} s"), ("seed", str(seed)))
     overrides = (*algorithm.overrides, *longer, *changes)
     results = backlane.run(HERE / f"{path}.toml", overrides=overrides)
     series = results.table("series/cwnd")

@@ -64,6 +64,8 @@ pub struct Guest {
     pub listener: UnixListener,
     /// Its device; `None` before it has connected.
     pub device: Option<Device>,
+    /// Its program has set up the host.
+    pub is_ready: bool,
     process: Child,
     console: ChildStdout,
     reports: ChildStderr,
@@ -124,6 +126,7 @@ impl Guest {
             calendar: None,
             listener,
             device: None,
+            is_ready: false,
             process,
             console,
             reports,

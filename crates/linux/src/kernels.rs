@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -78,8 +78,6 @@ pub struct Kernels {
     /// Up to where the running kernel may go by itself.
     free_until_ns: u64,
     failure: Option<Failure>,
-    /// Programs in kernels that are ready.
-    ready: usize,
     _folder: TempDir,
     _lock: File,
     _core: Option<OneCore>,
@@ -145,7 +143,6 @@ impl Kernels {
             now_ns: 0,
             free_until_ns: 0,
             failure: None,
-            ready: 0,
             _folder: folder,
             _lock: lock,
             _core: core,
@@ -165,11 +162,6 @@ impl Kernels {
         let guests = self.guests.iter_mut();
         let texts = guests.map(|guest| (guest.name.clone(), guest.last_words()));
         texts.filter(|(_, text)| !text.is_empty()).collect()
-    }
-
-    /// The number of kernels.
-    pub fn count(&self) -> usize {
-        self.guests.len()
     }
 
     /// Waits until all kernels have connected: the number of the first message of each.
@@ -236,12 +228,13 @@ impl Kernels {
             }
             self.run(index, at_ns, BOOT_NS, &mut None)?;
         }
-        if self.ready < self.guests.len() {
-            let what = "has not started its program in 2 s of its time".to_owned();
-            let late = self.guests.iter().position(|guest| guest.device.is_none());
-            return Err(self.failed(late.unwrap_or(0), what));
+        match self.guests.iter().position(|guest| !guest.is_ready) {
+            None => Ok(()),
+            Some(late) => {
+                let what = "has not started its program in 2 s of its time".to_owned();
+                Err(self.failed(late, what))
+            }
         }
-        Ok(())
     }
 
     /// The kernel that runs next, and when.
@@ -290,10 +283,7 @@ impl Kernels {
             Err(error) => return Err(Failure::machine("wait for a kernel")(error)),
         };
         let served = self.take(index, ready, door);
-        served.map_err(|error| match error {
-            Unserved::Failure(failure) => failure,
-            Unserved::Lost(error) => self.lost(index, &error),
-        })
+        served.map_err(|error| self.unserved(index, error))
     }
 
     /// The kernel at `index` says something; `None`: it is silent.
@@ -301,14 +291,14 @@ impl Kernels {
         let guest = &self.guests[index];
         let mut from: Vec<(BorrowedFd<'_>, Ready)> = Vec::with_capacity(5);
         if let Some(calendar) = &guest.calendar {
-            from.push((std::os::fd::AsFd::as_fd(calendar), Ready::Calendar));
+            from.push((calendar.as_fd(), Ready::Calendar));
         }
         match &guest.device {
             Some(device) => {
-                from.push((std::os::fd::AsFd::as_fd(device), Ready::Device));
+                from.push((device.as_fd(), Ready::Device));
                 from.extend(device.acknowledgments().map(|fd| (fd, Ready::Acknowledged)));
             }
-            None => from.push((std::os::fd::AsFd::as_fd(&guest.listener), Ready::Connecting)),
+            None => from.push((guest.listener.as_fd(), Ready::Connecting)),
         }
         let mut fds: Vec<_> = from
             .iter()
@@ -429,7 +419,7 @@ impl Kernels {
     ) -> Result<(), Failure> {
         let (word, rest) = report.split_once(' ').unwrap_or((report, ""));
         match word {
-            "ready" => self.ready += 1,
+            "ready" => self.guests[index].is_ready = true,
             "error" => return Err(self.failed(index, format!("refuses its work: {rest}"))),
             "failed" => {
                 let flow = rest.split(' ').next().and_then(|flow| flow.parse().ok());
@@ -497,6 +487,13 @@ impl Kernels {
         self.failed(index, what)
     }
 
+    fn unserved(&mut self, index: usize, error: Unserved) -> Failure {
+        match error {
+            Unserved::Failure(failure) => failure,
+            Unserved::Lost(error) => self.lost(index, &error),
+        }
+    }
+
     fn kept<T>(&mut self, result: Result<T, Failure>) -> Result<T, Interrupt> {
         result.map_err(|failure| {
             self.failure = Some(failure);
@@ -534,10 +531,7 @@ impl Kernels {
         let interrupt = filled.map_err(|error| self.lost(index, &error))?;
         if interrupt {
             let interrupted = self.interrupt(index, RECEIVE, &mut Some(door));
-            interrupted.map_err(|error| match error {
-                Unserved::Failure(failure) => failure,
-                Unserved::Lost(error) => self.lost(index, &error),
-            })?;
+            interrupted.map_err(|error| self.unserved(index, error))?;
         }
         Ok(())
     }

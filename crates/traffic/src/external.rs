@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use backlane_engine::Histogram;
 use backlane_net::{Ecn, Packet, PacketId, TransportHeader};
-use backlane_units::SimTime;
+use backlane_units::{Duration, SimTime};
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, UdpHeaderSlice};
 
 /// The two ends of a connection, as (address, port), the source of the flow first.
@@ -194,8 +194,8 @@ pub struct ExternalFlow {
     /// RTTs of the source's segments that were sent once, from the segment to the acknowledgment
     /// that covers it.
     pub rtt: Histogram,
-    /// The smallest of them, in picoseconds.
-    rtt_min: Option<backlane_units::Duration>,
+    /// The smallest of them.
+    rtt_min: Option<Duration>,
     /// What the sender reported last.
     pub reported: Option<Reported>,
 }
@@ -252,7 +252,7 @@ impl Connection {
 
     /// An acknowledgment reaches the source: the RTT of the last segment that it covers, if that
     /// was sent once.
-    fn acknowledge(&mut self, ack: u32, now: SimTime) -> Option<backlane_units::Duration> {
+    fn acknowledge(&mut self, ack: u32, now: SimTime) -> Option<Duration> {
         self.first?;
         let ack = self.offset(ack, self.sent_to);
         let mut sample = None;
@@ -342,13 +342,8 @@ impl ExternalFlow {
     }
 
     /// The smallest RTT sample.
-    pub fn rtt_min(&self) -> Option<backlane_units::Duration> {
+    pub fn rtt_min(&self) -> Option<Duration> {
         self.rtt_min
-    }
-
-    /// Packets that the sender reports in flight; `None` before its first report.
-    pub fn in_flight_pkts(&self) -> Option<u32> {
-        Some(self.reported?.in_flight_pkts)
     }
 }
 
@@ -356,7 +351,6 @@ impl ExternalFlow {
 mod tests {
     use super::*;
     use backlane_net::{FlowId, NodeId};
-    use backlane_units::Duration;
     use etherparse::PacketBuilder;
 
     const A: [u8; 4] = [10, 0, 0, 1];
