@@ -251,14 +251,15 @@ impl Babeld {
             .and_then(|all| all.get_mut(&end));
         if let Some(route) = known {
             let (old_id, old) = (route.id, route.metric());
+            let was_installed = route.installed;
             // A successor that changes its source is followed at once, to break loops.
-            let lost = !feasible && route.installed && id != route.id;
-            if lost {
+            let switched = !feasible && route.installed && id != route.id;
+            if switched {
                 route.installed = false;
                 self.touched.insert(prefix);
             }
             route.id = id;
-            if feasible && refmetric < INFINITY {
+            if refmetric < INFINITY {
                 route.time = now;
             }
             route.seqno = seqno;
@@ -271,12 +272,12 @@ impl Babeld {
                 route.hold = hold;
             }
             self.route_changed(prefix, end, old_id, old);
+            let lost = switched || (was_installed && self.installed(prefix).is_none());
             if lost {
                 self.route_lost(prefix, old_id, old);
-            }
-            if !feasible {
+            } else if !feasible {
                 let route = self.routes.get(&prefix).and_then(|all| all.get(&end));
-                let force = route.is_some_and(|route| route.installed && route.is_old(now));
+                let force = route.is_some_and(|route| route.is_old(now));
                 self.request_feasible(end, force, seqno, metric, prefix, id);
             }
             return;
@@ -285,7 +286,7 @@ impl Babeld {
             return;
         }
         if !feasible {
-            return self.request_feasible(end, false, seqno, metric, prefix, id);
+            self.request_feasible(end, false, seqno, metric, prefix, id);
         }
         let second = self.second();
         let route = Route {
@@ -379,8 +380,10 @@ impl Babeld {
         }
     }
 
-    /// The installed route has changed: neighbours get an update, if it matters, and a new sequence
-    /// number is asked for, if it became much worse.
+    /// The installed route has changed: neighbours get an update, if it matters, and are asked for
+    /// their routes, if it became worse by 288 or more (babeld since 1.9, `send_triggered_update` in
+    /// `route.c`: a plain request, by multicast on all ports. The number that a feasible route needs is
+    /// asked for when an answer is not feasible).
     pub(super) fn send_triggered(&mut self, prefix: NodeId, end: usize, old_id: u64, old: u16) {
         let Some(route) = self.routes.get(&prefix).and_then(|all| all.get(&end)) else {
             return;
@@ -403,13 +406,9 @@ impl Babeld {
         } else {
             self.send_update(None, false, prefix);
         }
-        if old < INFINITY {
-            if u32::from(new) >= u32::from(old) + 512 {
-                self.send_request_resend(prefix, id);
-            } else if u32::from(new) >= u32::from(old) + 288 {
-                for port in 0..self.ports.len() {
-                    self.send_request(port, Some(prefix));
-                }
+        if old < INFINITY && u32::from(new) >= u32::from(old) + 288 {
+            for port in 0..self.ports.len() {
+                self.send_request(port, Some(prefix));
             }
         }
     }

@@ -165,18 +165,25 @@ impl Babeld {
         }
     }
 
-    /// Asks all neighbours for a new sequence number, and again later.
+    /// Asks for a new sequence number: the neighbour with the best route, feasible or not, and all
+    /// neighbours on its port later; without any route all neighbours, once (babeld since 1.9,
+    /// `send_request_resend` in `message.c`).
     pub(super) fn send_request_resend(&mut self, prefix: NodeId, id: u64) {
         let seqno = self.wanted_seqno(prefix, id);
-        for port in 0..self.ports.len() {
-            self.send_seqno_request_to_all(port, prefix, seqno, id);
-        }
+        let Some(end) = self.best(prefix, false, None) else {
+            for port in 0..self.ports.len() {
+                self.send_seqno_request_to_all(port, prefix, seqno, id);
+            }
+            return;
+        };
+        self.send_seqno_request(end, prefix, seqno, id, HOPS);
+        let port = self.port_of(end);
         self.record(
             Kind::Request,
             prefix,
             seqno,
             Some(id),
-            None,
+            Some(port),
             Some(RESEND_DELAY),
         );
     }
