@@ -40,26 +40,45 @@ pub(super) enum Target {
     Neighbour(usize),
 }
 
+/// A route in the forwarding table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By an interface.
+    Via(usize),
+    /// None, but an entry that says so is kept for a while, so that no less specific route takes the
+    /// packets (§2.8).
+    Unreachable,
+}
+
+impl Way {
+    pub(super) fn interface(self) -> Option<usize> {
+        match self {
+            Self::Via(interface) => Some(interface),
+            Self::Unreachable => None,
+        }
+    }
+}
+
 /// What a daemon wants done.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     pub(super) packets: Vec<(Target, Arc<[u8]>)>,
-    /// The interface to a router from now on, or that there is none.
-    pub(super) routes: Vec<(NodeId, Option<usize>)>,
+    /// The route to a router from now on, or that there is none.
+    pub(super) routes: Vec<(NodeId, Option<Way>)>,
     /// Neighbours that were lost.
     pub(super) lost: u64,
 }
 
 impl Output {
-    /// The interface to a router is now this one; what is already in use is not wanted again.
+    /// The route to a router is now this one; what is already in use is not wanted again.
     pub(super) fn follow(
         &mut self,
-        in_use: &mut BTreeMap<NodeId, usize>,
+        in_use: &mut BTreeMap<NodeId, Way>,
         exit: NodeId,
-        new: Option<usize>,
+        new: Option<Way>,
     ) {
         let old = match new {
-            Some(interface) => in_use.insert(exit, interface),
+            Some(way) => in_use.insert(exit, way),
             None => in_use.remove(&exit),
         };
         if old != new {

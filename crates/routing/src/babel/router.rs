@@ -9,7 +9,7 @@ use backlane_units::{Duration, SimTime};
 use super::babeld::Babeld;
 use super::bird::Bird;
 use super::config::{self, Config};
-use super::daemon::{Daemon, Links, Port, Target};
+use super::daemon::{Daemon, Links, Port, Target, Way};
 use super::message;
 use crate::readings::{LINK_FAILURES, ROUTES};
 
@@ -31,7 +31,9 @@ pub struct Babel {
     ports: Vec<Port>,
     links: Links,
     /// The routes in use, by router.
-    routes: Vec<Option<u16>>,
+    routes: Vec<Option<Way>>,
+    /// The cost of receiving on each interface's port, in place of that of `config`.
+    rxcosts: Vec<u16>,
     neighbours_lost: u64,
     poll: Option<TimerId>,
     start: Option<TimerId>,
@@ -50,11 +52,24 @@ impl Babel {
             ports: Vec::new(),
             links: Links::default(),
             routes: Vec::new(),
+            rxcosts: Vec::new(),
             neighbours_lost: 0,
             poll: None,
             start: None,
             carriers: Vec::new(),
         }
+    }
+
+    /// Sets the cost of receiving on each interface, in place of `config.rxcost`. Several interfaces of
+    /// one radio have the cost of their first. Called before the simulation starts.
+    pub fn set_rxcosts(&mut self, rxcosts: Vec<u16>) {
+        self.rxcosts = rxcosts;
+    }
+
+    /// Whether the forwarding table has an entry for a router that says that it is unreachable: the
+    /// last route to it was lost a while ago (RFC 8966 §2.8).
+    pub fn is_unreachable(&self, exit: NodeId) -> bool {
+        self.routes.get(exit.index()) == Some(&Some(Way::Unreachable))
     }
 
     fn drawn(&mut self, span: Duration) -> Duration {
@@ -90,12 +105,12 @@ impl Babel {
         let next = daemon.poll(context.now());
         let wanted = daemon.take();
         self.neighbours_lost += wanted.lost;
-        for (exit, interface) in wanted.routes {
-            match interface {
+        for (exit, way) in wanted.routes {
+            match way.and_then(Way::interface) {
                 Some(interface) => context.install_route(exit, interface),
                 None => context.remove_route(exit),
             }
-            self.set_route(exit, interface);
+            self.set_route(exit, way);
         }
         for (target, bytes) in wanted.packets {
             match target {
@@ -111,11 +126,11 @@ impl Babel {
         }
     }
 
-    fn set_route(&mut self, exit: NodeId, interface: Option<usize>) {
+    fn set_route(&mut self, exit: NodeId, way: Option<Way>) {
         if self.routes.len() <= exit.index() {
             self.routes.resize(exit.index() + 1, None);
         }
-        self.routes[exit.index()] = interface.map(|interface| interface as u16);
+        self.routes[exit.index()] = way;
     }
 
     fn report_carrier(&mut self, context: &mut Context<'_>, interface: usize) {
@@ -128,7 +143,7 @@ impl Babel {
 }
 
 /// The ports of a router's interfaces, in the order of the first of each.
-fn ports_of(interfaces: &[Interface], config: &Config) -> (Vec<Port>, Links) {
+fn ports_of(interfaces: &[Interface], config: &Config, rxcosts: &[u16]) -> (Vec<Port>, Links) {
     let mut ports: Vec<Port> = Vec::new();
     let mut links = Links::default();
     for (index, interface) in interfaces.iter().enumerate() {
@@ -142,7 +157,9 @@ fn ports_of(interfaces: &[Interface], config: &Config) -> (Vec<Port>, Links) {
                 radio,
                 interfaces: Vec::new(),
                 is_wireless,
-                rxcost: config.rxcost(is_wireless),
+                rxcost: rxcosts
+                    .get(index)
+                    .map_or_else(|| config.rxcost(is_wireless), |cost| *cost),
             });
             ports.len() - 1
         });
@@ -155,7 +172,7 @@ fn ports_of(interfaces: &[Interface], config: &Config) -> (Vec<Port>, Links) {
 
 impl Router for Babel {
     fn start(&mut self, context: &mut Context<'_>) {
-        (self.ports, self.links) = ports_of(context.interfaces(), &self.config);
+        (self.ports, self.links) = ports_of(context.interfaces(), &self.config, &self.rxcosts);
         self.poll = Some(context.timer(POLL));
         let start = context.timer(START);
         self.start = Some(start);
@@ -213,7 +230,8 @@ impl Router for Babel {
     }
 
     fn readings(&self, _now: SimTime) -> Vec<Reading> {
-        let routes = self.routes.iter().flatten().count();
+        let routes = self.routes.iter().flatten();
+        let routes = routes.filter_map(|way| way.interface()).count();
         vec![
             (LINK_FAILURES, self.neighbours_lost.into()),
             (ROUTES, routes as u128),
@@ -222,6 +240,6 @@ impl Router for Babel {
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {
         let route = self.routes.get(exit.index()).copied().flatten();
-        route.map(usize::from)
+        route.and_then(Way::interface)
     }
 }

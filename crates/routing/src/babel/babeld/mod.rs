@@ -16,7 +16,7 @@ use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
 use super::config::Config;
-use super::daemon::{Daemon, Links, Output, Packer, Port, Target, interval, micros};
+use super::daemon::{Daemon, Links, Output, Packer, Port, Target, Way, interval, micros};
 use super::message::{INFINITY, Tlv};
 
 /// A route of this age of a source no longer restricts others.
@@ -188,7 +188,7 @@ pub(super) struct Babeld {
     expire_sources_at: SimTime,
     /// Prefixes whose route may have changed, and the routes in use.
     touched: BTreeSet<NodeId>,
-    in_use: BTreeMap<NodeId, usize>,
+    in_use: BTreeMap<NodeId, Way>,
 }
 
 impl Babeld {
@@ -320,13 +320,16 @@ impl Babeld {
         }
     }
 
-    /// Routes that changed come into use: that to an unreachable router is a hole.
+    /// Routes that changed come into use. The entry of an unreachable router stays until its route is
+    /// flushed.
     fn reflect(&mut self) {
         for prefix in std::mem::take(&mut self.touched) {
-            let route = self
+            let new = self
                 .installed(prefix)
-                .filter(|(_, route)| route.metric() < INFINITY);
-            let new = route.map(|(end, _)| end);
+                .map(|(end, route)| match route.metric() {
+                    INFINITY => Way::Unreachable,
+                    _ => Way::Via(end),
+                });
             self.out.follow(&mut self.in_use, prefix, new);
         }
     }

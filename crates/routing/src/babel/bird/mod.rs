@@ -20,7 +20,7 @@ use backlane_net::NodeId;
 use backlane_units::{Duration, SimTime};
 
 use super::config::Config;
-use super::daemon::{Daemon, Links, Output, Packer, Port, Target, centiseconds, interval};
+use super::daemon::{Daemon, Links, Output, Packer, Port, Target, Way, centiseconds, interval};
 use super::message::{INFINITY, Tlv, id_of};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -141,13 +141,15 @@ pub(super) struct Bird {
     update_seqno: u16,
     /// Whether the next update has a higher sequence number.
     increases: bool,
+    /// Whether updates are scheduled on all interfaces. None is scheduled again before an interface
+    /// has sent one.
     triggered: bool,
     ports: Vec<Interface>,
     neighbours: BTreeMap<usize, Neighbour>,
     entries: BTreeMap<NodeId, Entry>,
     sweep_at: SimTime,
     touched: BTreeSet<NodeId>,
-    in_use: BTreeMap<NodeId, usize>,
+    in_use: BTreeMap<NodeId, Way>,
 }
 
 impl Bird {
@@ -293,7 +295,10 @@ impl Bird {
     fn reflect(&mut self) {
         for prefix in std::mem::take(&mut self.touched) {
             let entry = self.entries.get(&prefix);
-            let new = entry.and_then(|entry| entry.selected);
+            let new = entry.and_then(|entry| match entry.selected {
+                Some(end) => Some(Way::Via(end)),
+                None => (entry.validity == Validity::Stale).then_some(Way::Unreachable),
+            });
             self.out.follow(&mut self.in_use, prefix, new);
         }
     }
@@ -304,6 +309,11 @@ impl Daemon for Bird {
         self.now = now;
         let own = self.entries.entry(self.node).or_default();
         (own.validity, own.id, own.seqno, own.metric) = (Validity::Valid, self.id, 1, 0);
+        // The own route comes before the interfaces are up: it counts as triggered, although none
+        // sends (`babel_rt_notify`, `babel_trigger_update` and `babel_trigger_iface_update` in
+        // `proto/babel/babel.c`). So other changes trigger nothing until an interface has sent a
+        // regular update or one that was asked for.
+        self.triggered = true;
         self.sweep_at = self.after(SWEEP);
         for (port, carrier) in carriers.iter().enumerate() {
             if *carrier || !self.config.link_detect {

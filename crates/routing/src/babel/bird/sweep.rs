@@ -19,6 +19,7 @@ impl Bird {
             };
             if entry.validity == Validity::Stale && entry.updated.saturating_add(hold) <= now {
                 entry.validity = Validity::Dummy;
+                self.touched.insert(prefix);
             }
             entry.sources.retain(|_, source| source.expires > now);
             self.sweep_requests(prefix);
