@@ -62,7 +62,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The recorded ranges of one file (topology, daemon, setting, event, measure, least, most) against
-/// the medians of runs: how many of how many are inside. Prints each.
+/// the medians of runs: how many of how many are inside. Prints each, with the number of seeds whose
+/// own value is inside.
 pub fn compare(recorded: &str, played: &mut Played<'_>) -> (u32, u32) {
     let (mut compared, mut inside) = (0, 0);
     for line in recorded.lines().skip(1) {
@@ -77,10 +78,14 @@ pub fn compare(recorded: &str, played: &mut Played<'_>) -> (u32, u32) {
         compared += 1;
         inside += u32::from(ok);
         let mark = if ok { "inside " } else { "OUTSIDE" };
+        let within = values
+            .iter()
+            .filter(|value| (least - SLACK_S..=most + SLACK_S).contains(*value));
+        let (within, seeds) = (within.count(), values.len());
         let bound = |value: Option<&f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
         println!(
             "{mark} | {topology} {daemon} {setting} | {event} | {measure} | {least:.2} to {most:.2} | \
-             {ours:.2} ({} to {})",
+             {ours:.2} ({} to {}) | {within} of {seeds} seeds",
             bound(values.first()),
             bound(values.last())
         );
