@@ -3,7 +3,7 @@
 //! Babel on wires, 256 and 512 with babeld's wireless rule, 10 and 20 with OSPF. The link 5–6 and the
 //! node 6 fail, as in the other networks.
 //!
-//! `grid16.csv` has the medians and ranges of 20 seeds. Whoever has recordings compares them so, with
+//! `grid16.csv` has the medians and ranges of 20 seeds. Recordings are compared with the models so, of
 //! any of the topologies: the file has one line per run and event, with the columns that
 //! [`crate::compare::ranges`] names.
 //!
@@ -27,9 +27,10 @@ const NETWORKS: [[&str; 3]; 5] = [
 const WRITTEN: &str = include_str!("grid16.csv");
 
 fn run(topology: &str, daemon: &str, setting: &str, seed: u64) -> (Play, Vec<Measured>) {
-    match daemon.ends_with("ospf") {
-        true => ospf::run(topology, daemon, setting, seed),
-        false => babel::run(topology, daemon, setting, seed),
+    if daemon.ends_with("ospf") {
+        ospf::run(topology, daemon, setting, seed)
+    } else {
+        babel::run(topology, daemon, setting, seed)
     }
 }
 

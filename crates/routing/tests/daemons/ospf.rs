@@ -80,9 +80,10 @@ fn play(topology: &str, daemon: &str, setting: &str) -> Play {
         },
         recorded: Play::times(include_str!("ospf_events.csv"), [topology, daemon, setting]),
         process,
-        back: match is_frr {
-            true => process.saturating_add(Duration::from_secs(10)),
-            false => process,
+        back: if is_frr {
+            process.saturating_add(Duration::from_secs(10))
+        } else {
+            process
         },
     }
 }
