@@ -99,14 +99,23 @@ def _random() -> tuple[Scene, ...]:
         "loss": ("1 % lost", {f"{FORWARD}.loss": 0.01}),
         "reorder": ("1 % reordered", {f"{FORWARD}.impairments": {"reorder": 0.01}}),
     }
-    return tuple(
+    scenes = [
         Scene(
             name=f"{kind}-{control}", title=f"{TITLES[control]}, {title}", controls=(control,),
             end_s=10, from_s=2, changes=changes, draws=SEEDS,
         )
         for kind, (title, changes) in kinds.items()
         for control in ("cubic", "reno", "vegas")
+    ]  # fmt: skip
+    title, changes = kinds["reorder"]
+    faster = {f"{BOTTLENECK}.rate": "50 Mbit/s", f"{BOTTLENECK}.queue": "173 packets"}
+    scenes.append(
+        Scene(
+            name="reorder-vegas-50", title=f"Vegas at 50 Mbit/s, {title}", controls=("vegas",),
+            end_s=10, from_s=2, changes={**changes, **faster}, draws=SEEDS,
+        )
     )  # fmt: skip
+    return tuple(scenes)
 
 
 OUTAGE_AT_S = 5.0
@@ -143,20 +152,30 @@ def _outages() -> tuple[Scene, ...]:
 
 
 def _controls() -> tuple[Scene, ...]:
-    return tuple(
+    def changes(rtt_ms: int) -> Changes:
+        return {
+            f"{BOTTLENECK}.rate": "20 Mbit/s",
+            f"{BOTTLENECK}.queue": f"{round(20e6 * rtt_ms / 1e3 / 12000) + 2} packets",
+            f"{FORWARD}.delay": f"{rtt_ms / 2:g} ms",
+            "topology.link.4.delay": f"{rtt_ms / 2:g} ms",
+        }
+
+    scenes = [
         Scene(
             name=f"{control}-{rtt_ms}", title=f"{TITLES[control]}, {rtt_ms} ms",
-            controls=(control,), end_s=30, from_s=5,
-            changes={
-                f"{BOTTLENECK}.rate": "20 Mbit/s",
-                f"{BOTTLENECK}.queue": f"{round(20e6 * rtt_ms / 1e3 / 12000) + 2} packets",
-                f"{FORWARD}.delay": f"{rtt_ms / 2:g} ms",
-                "topology.link.4.delay": f"{rtt_ms / 2:g} ms",
-            },
+            controls=(control,), end_s=30, from_s=5, changes=changes(rtt_ms),
         )
         for control in ("htcp", "veno", "yeah", "lp")
         for rtt_ms in (40, 100)
+    ]  # fmt: skip
+    scenes.append(
+        Scene(
+            name="lp-40-agree", title="TCP-LP, 40 ms, clocks that agree", controls=("lp",),
+            end_s=30, from_s=5, changes={**changes(40), "tcp.lp": {"rules": "linux"}},
+            kernel_changes=("net.ipv4.tcp_timestamps=2",),
+        )
     )  # fmt: skip
+    return tuple(scenes)
 
 
 def _second_start(draw: int) -> Changes:
@@ -238,8 +257,9 @@ PARTS: dict[str, Part] = {
     "random": Part(
         "Random loss and random reordering",
         "10 Mbit/s, 40 ms, a queue of 35 packets; behind the queue each data packet is lost, or "
-        "skips the delay of 20 ms and overtakes up to 16 others, with a probability of 1 %. 10 s, "
-        "20 seeds; a seed draws the same numbers for both stacks, packet by packet.",
+        "skips the delay of 20 ms and overtakes up to 16 others, with a probability of 1 %. The "
+        "last row has 50 Mbit/s and a queue of 173. 10 s, 20 seeds; a seed draws the same numbers "
+        "for both stacks, packet by packet.",
         _random(),
     ),
     "outage": Part(
@@ -251,7 +271,9 @@ PARTS: dict[str, Part] = {
     ),
     "controls": Part(
         "Controls without a recording",
-        "20 Mbit/s; 40 ms and a queue of 69 packets, or 100 ms and 169. 30 s.",
+        "20 Mbit/s; 40 ms and a queue of 69 packets, or 100 ms and 169. 30 s. In the last row the "
+        "kernels' timestamps begin at zero (`tcp_timestamps = 2`) and the model has "
+        "`rules = \"linux\"`.",
         _controls(),
     ),
     "pairs": Part(

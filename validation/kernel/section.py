@@ -108,7 +108,7 @@ def table(part: str, rows: Sequence[Measured]) -> str:
             lines.append(f"| {title} | {' | '.join(cells)} | {_verdict(own)} |")
     counts = list(verdicts_of(part, rows).values())
     lines += ["", _sum(counts)]
-    lines += _collapses(part, rows) if part in ("random", "paths3") else []
+    lines += _collapses(part, rows) if part == "random" else []
     lines += _lengths(rows) if part == "paths3" else []
     return "\n".join(lines)
 
@@ -125,11 +125,15 @@ def _verdict(found: Mapping[str, Finding]) -> str:
 
 
 def _sum(counts: Sequence[str]) -> str:
-    found = f"{counts.count(HOLDS)} of {len(counts)} hold"
-    for verdict in (DIFFERS, UNDECIDED):
-        if verdict in counts:
-            found += f", {counts.count(verdict)} {'is' if verdict == UNDECIDED else ''} {verdict}".replace("  ", " ")
-    return found + "."
+    words = {HOLDS: ("holds", "hold"), DIFFERS: ("differs", "differ")}
+    words[UNDECIDED] = ("is undecided", "are undecided")
+    found = []
+    for verdict, (one, several) in words.items():
+        number = counts.count(verdict)
+        if number or verdict == HOLDS:
+            of = f" of {len(counts)}" if verdict == HOLDS else ""
+            found.append(f"{number}{of} {one if number == 1 else several}")
+    return ", ".join(found) + "."
 
 
 def _cell(found: Finding, column: Column) -> str:
@@ -141,7 +145,9 @@ def _cell(found: Finding, column: Column) -> str:
     text = f"{found.linux:.{digits}f} / {found.model:.{digits}f}"
     if found.verdict == DIFFERS:
         text = f"**{text}**"
-    if found.linux == found.model and not found.apart.known:
+    if found.linux == found.model and found.apart.low == found.apart.high or (
+        found.linux == found.model and not found.apart.known
+    ):
         return text
     apart = found.apart
     if column.relative and found.linux:
@@ -163,6 +169,8 @@ def _collapses(part: str, rows: Sequence[Measured]) -> list[str]:
         "",
     ]
     for scene in PARTS[part].scenes:
+        if "reordered" not in scene.title:
+            continue
         theirs, ours = (verdicts.collapsed(rows, scene, stack) for stack in ("linux", "model"))
         chance = verdicts.chance(theirs, ours, len(scene.draws))
         lines.append(f"- {scene.title}: {theirs} and {ours} of {len(scene.draws)}; {chance:.2g}")
