@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from backlane import linux
@@ -74,8 +73,7 @@ def main() -> int:
                 file=sys.stderr,
             )
             return 2
-    runs: list[Callable[..., list[str]]] = [run_clean] if with_clean else []
-    further = [line for run in runs for line in run(check=arguments.check)]
+    further = run_clean(check=arguments.check) if with_clean else []
     for part in (one for one in parts if one != CLEAN):
         if arguments.record:
             recordings.record(part, print)

@@ -99,6 +99,6 @@ def table(rows: list[Row], release: str) -> str:
 
 
 def further(rows: list[Row]) -> list[str]:
-    """The controls of `FIRST` whose windows are within a packet in less than 97 % of the samples."""
+    """The controls of `FIRST` with less than 97 % of the windows within a packet."""
     first = {one.title for one in ALGORITHMS if one.name in FIRST}
     return [row.title for row in rows if row.title in first and row.near < 0.97 * row.samples]

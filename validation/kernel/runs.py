@@ -171,5 +171,7 @@ def _measured(
             numbers["rtos"] = float(last["rtos"])
             numbers["undos"] = float(last["undos"])
             numbers["spurious_rtos"] = float(flow["spurious_rtos"])
-        found.append(Measured(scene.name, draw, number, stack, mark(scene, draw), **numbers))
+        # As it is written.
+        rounded = {name: float(f"{value:.7g}") for name, value in numbers.items()}
+        found.append(Measured(scene.name, draw, number, stack, mark(scene, draw), **rounded))
     return found

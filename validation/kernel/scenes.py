@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-import tomllib
+import sys
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -179,7 +184,7 @@ def _controls() -> tuple[Scene, ...]:
 
 
 def _second_start(draw: int) -> Changes:
-    """The second flow starts 0.5 s after the first, and later in steps that divide no round trip."""
+    """The second flow starts 0.5 s after the first, and 97 ms later in each further draw."""
     return {"flow.1.start": f"{403 + 97 * draw} ms"}
 
 
@@ -265,7 +270,7 @@ PARTS: dict[str, Part] = {
     "outage": Part(
         "Timeouts, and timeouts that were needless",
         "10 Mbit/s, 40 ms, a queue of 35 packets. At 5 s the link behind the queue loses all "
-        "packets for a time (\"down\"), or holds them and then delivers them at once (\"held\"). "
+        'packets for a time ("down"), or holds them and then delivers them at once ("held"). '
         "15 s.",
         _outages(),
     ),
@@ -273,7 +278,7 @@ PARTS: dict[str, Part] = {
         "Controls without a recording",
         "20 Mbit/s; 40 ms and a queue of 69 packets, or 100 ms and 169. 30 s. In the last row the "
         "kernels' timestamps begin at zero (`tcp_timestamps = 2`) and the model has "
-        "`rules = \"linux\"`.",
+        '`rules = "linux"`.',
         _controls(),
     ),
     "pairs": Part(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from validation.kernel.runs import Measured
-    from validation.kernel.scenes import Scene
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,9 @@ def _bound(bound: Bound) -> str:
 def _verdict(found: Mapping[str, Finding]) -> str:
     """The verdict with the measures that it is due to."""
     result = verdicts.verdict(one.verdict for one in found.values())
-    due = [COLUMNS[name].title.split(" (")[0] for name, one in found.items() if one.verdict == result]
+    due = [
+        COLUMNS[name].title.split(" (")[0] for name, one in found.items() if one.verdict == result
+    ]
     return result if result == HOLDS else f"{result}: {', '.join(due)}"
 
 
@@ -145,11 +146,9 @@ def _cell(found: Finding, column: Column) -> str:
     text = f"{found.linux:.{digits}f} / {found.model:.{digits}f}"
     if found.verdict == DIFFERS:
         text = f"**{text}**"
-    if found.linux == found.model and found.apart.low == found.apart.high or (
-        found.linux == found.model and not found.apart.known
-    ):
-        return text
     apart = found.apart
+    if found.linux == found.model and (not apart.known or apart.low == apart.high):
+        return text
     if column.relative and found.linux:
         scale, unit, after = 100 / abs(found.linux), " %", 2 if not apart.known else 1
     else:
@@ -182,7 +181,12 @@ def _lengths(rows: Sequence[Measured]) -> list[str]:
     scenes = PARTS["paths3"].scenes
     bounds = verdicts.EACH_LENGTH
     by = {(one.scene, one.draw, one.stack): one for one in rows}
-    lines = ["", "Each length, kernel / model; bold beyond 10 % of goodput or a factor of 2 of the reordering learned:", ""]
+    lines = [
+        "",
+        "Each length, kernel / model; bold beyond 10 % of goodput or a factor of 2 of the "
+        "reordering learned:",
+        "",
+    ]
     titles = [scene.title.split(",")[0] for scene in scenes]
     lines.append(
         "| longest − shortest (ms) | "
@@ -198,7 +202,9 @@ def _lengths(rows: Sequence[Measured]) -> list[str]:
             own = []
             for name, bound in bounds.items():
                 pair = (float(getattr(theirs, name)), float(getattr(ours, name)))
-                text = " / ".join(f"{value:.{2 if name == 'goodput_mbps' else 0}f}" for value in pair)
+                text = " / ".join(
+                    f"{value:.{2 if name == 'goodput_mbps' else 0}f}" for value in pair
+                )
                 own.append(bound.holds(*pair))
                 cells.append(text if own[-1] else f"**{text}**")
             near += all(own)

@@ -154,11 +154,14 @@ def collapsed(rows: Iterable[Measured], scene: Scene, stack: str) -> int:
 
 
 def chance(first: int, second: int, of: int) -> float:
-    """Fisher's exact test, two-sided: the probability that counts of `of` runs each are as far apart.
+    """Fisher's exact test, two-sided: how probable counts of `of` runs are that are as far apart.
 
     R. A. Fisher, "On the interpretation of χ² from contingency tables", 1922.
     """
     both = first + second
-    ways = {k: math.comb(of, k) * math.comb(of, both - k) for k in range(max(0, both - of), min(of, both) + 1)}
+    ways = {
+        k: math.comb(of, k) * math.comb(of, both - k)
+        for k in range(max(0, both - of), min(of, both) + 1)
+    }
     seen = ways[first]
     return sum(one for one in ways.values() if one <= seen) / sum(ways.values())
