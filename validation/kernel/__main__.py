@@ -1,142 +1,86 @@
-"""Compare kernels in simulated time with recordings: `python -m validation.kernel`.
+"""Kernels in simulated time, and the model beside them: `python -m validation.kernel`.
 
-The recordings are of Linux 6.1 in one kernel, with netem for the path. Here each end of the
-same path is a kernel of its own, and the path is Backlane's. Needs a kernel:
-`backlane linux build 6.1`.
+The part `clean` compares kernels over Backlane's links with recordings of one over netem, and
+needs a kernel. The other parts run scenarios with the model of TCP and compare them with what
+kernels did in the same scenarios, which is recorded in `recorded/`; `--record` runs kernels for
+what has no recording.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from backlane import linux
-from validation.linux.samples import ALGORITHMS, Algorithm, recorded, simulated
+from validation.kernel import clean, recordings, section
+from validation.kernel.scenes import KERNEL, PARTS, RELEASE
+from validation.kernel.verdicts import HOLDS
 
-HERE = Path(__file__).parent
-PAGE = HERE / "README.md"
+PAGE = Path(__file__).parent / "README.md"
 
-END_S = 20.0
-"""The part of the recordings that is compared."""
-
-BUFFERS = [
-    "net.ipv4.tcp_rmem=4096 8388608 33554432",
-    "net.ipv4.tcp_wmem=4096 4194304 33554432",
-]
-"""The settings of the recorded kernels."""
-
-FIRST = ("vegas", "reno", "cubic", "scalable", "illinois")
-"""Controls whose windows depend on nothing but what arrives, for which equality is asked."""
+CLEAN, RECORDED = "clean", "recorded"
 
 
-@dataclass(frozen=True)
-class Row:
-    """A congestion control here and in its recording, over the first 20 s.
-
-    Attributes:
-        title: of the control.
-        samples: instants with both.
-        equal: with the same window.
-        near: with windows that differ by at most a packet.
-        retransmits: here and in the recording.
-        goodput: here, as a share of the recording's.
-        wall_s: of the run.
-    """
-
-    title: str
-    samples: int
-    equal: int
-    near: int
-    retransmits: tuple[int, int]
-    goodput: float
-    wall_s: float
+def run_clean(*, check: bool) -> list[str]:
+    """The part `clean`; what is further from its recording than before."""
+    rows = clean.compare_all(KERNEL)
+    text = clean.table(rows, linux.kernels()[KERNEL].release)
+    print(text)
+    if not check:
+        section.replace(PAGE, CLEAN, text)
+    return [f"windows of {title} are further apart than before" for title in clean.further(rows)]
 
 
-def compare(algorithm: Algorithm, kernel: str) -> Row:
-    """Run a control and compare its samples with the recording."""
-    theirs = recorded(algorithm, "clean")
-    until = theirs.time_s <= END_S + 1e-9
-    changes = [
-        ("flow.0.stack", "linux"),
-        ("linux.kernel", f'"{kernel}"'),
-        ("linux.sysctl", json.dumps(BUFFERS)),
+def run_part(part: str, *, check: bool) -> list[str]:
+    """A recorded part; the rows that held before and do not now."""
+    before = section.verdicts_of(part, recordings.read(part)) if check else {}
+    rows = recordings.compare(part)
+    text = section.table(part, rows)
+    print(text, end="\n\n")
+    if not check:
+        recordings.write(part, rows)
+        section.replace(PAGE, part, text)
+    return [
+        f"{name}, flow {flow}: {verdict}, and held before"
+        for (name, flow), verdict in section.verdicts_of(part, rows).items()
+        if before.get((name, flow)) == HOLDS != verdict
     ]
-    begun = time.monotonic()
-    ours = simulated(algorithm, "clean", theirs.time_s[until], changes=changes, end_s=END_S)
-    wall_s = time.monotonic() - begun
-    apart = np.abs(ours.cwnd_pkts - theirs.cwnd_pkts[until])
-    last = int(until.sum()) - 1
-    return Row(
-        title=algorithm.title,
-        samples=apart.size,
-        equal=int((apart == 0).sum()),
-        near=int((apart <= 1).sum()),
-        retransmits=(int(ours.retransmits[last]), int(theirs.retransmits[last])),
-        goodput=float(ours.received_bytes[last] / theirs.received_bytes[last]),
-        wall_s=wall_s,
-    )
-
-
-def page(rows: list[Row], release: str) -> str:
-    """The page with the table."""
-    lines = [
-        "# A kernel over simulated links",
-        "",
-        f"Linux {release} at both ends of the path `clean` of "
-        "[TCP against Linux](../linux/README.md), in simulated time over Backlane's links, "
-        "compared with the recording of Linux 6.1 over netem: "
-        f"the first {END_S:g} s, {rows[0].samples} instants. Made by `backlane validate kernel`.",
-        "",
-        "| control | windows equal | within a packet | retransmissions, recorded | goodput |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        here, there = row.retransmits
-        lines.append(
-            f"| {row.title} | {100 * row.equal / row.samples:.1f} % | "
-            f"{100 * row.near / row.samples:.1f} % | {here}, {there} | {row.goodput:.4f} |"
-        )
-    lines += [
-        "",
-        "A sample here is the state 5 µs before the instant, and the links without a rate of the "
-        "recording take 12 ns for a packet. CDG and BBR draw random numbers.",
-        "",
-    ]
-    return "\n".join(lines)
 
 
 def main() -> int:
-    """Run, print and write the page; 1 if a control of `FIRST` is below its bounds."""
+    """Run, print and write the page; 1 if something is further apart than before."""
     parser = argparse.ArgumentParser(prog="python -m validation.kernel", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="leave the page as it is")
-    parser.add_argument("--kernel", default="6.1", help="a kernel of `backlane linux list`")
+    parser.add_argument("--check", action="store_true", help="leave page and recordings alone")
+    parser.add_argument("--record", action="store_true", help="run kernels for what is missing")
+    names = [CLEAN, RECORDED, *PARTS]
+    parser.add_argument(
+        "--only", choices=names, help="one part; `recorded` for all but `clean`, without a kernel"
+    )
     arguments = parser.parse_args()
-    kernels = linux.kernels()
-    if arguments.kernel not in kernels:
-        print(linux.missing(arguments.kernel).rendered, file=sys.stderr)
-        return 2
-    controls = [one for one in ALGORITHMS if one.name != "cubic_nohystart"]
-    rows = []
-    for control in controls:
-        row = compare(control, arguments.kernel)
-        print(row, flush=True)
-        rows.append(row)
-    text = page(rows, kernels[arguments.kernel].release)
-    if not arguments.check:
-        PAGE.write_text(text, encoding="utf-8")
-    print(text)
-    first = {one.title for one in ALGORITHMS if one.name in FIRST}
-    apart = [row for row in rows if row.title in first and row.near < 0.97 * row.samples]
-    for row in apart:
-        print(f"windows of {row.title} are further apart than before", file=sys.stderr)
-    return int(bool(apart))
+    parts = list(PARTS) if arguments.only in (None, RECORDED) else [arguments.only]
+    with_clean = arguments.only in (None, CLEAN)
+    if with_clean or arguments.record:
+        built = linux.kernels()
+        if KERNEL not in built:
+            print(linux.missing(KERNEL).rendered, file=sys.stderr)
+            return 2
+        if arguments.record and built[KERNEL].release != RELEASE:
+            print(
+                f"the recordings are of Linux {RELEASE}; for {built[KERNEL].release} change "
+                "RELEASE in scenes.py and remove them",
+                file=sys.stderr,
+            )
+            return 2
+    further = run_clean(check=arguments.check) if with_clean else []
+    for part in (one for one in parts if one != CLEAN):
+        if arguments.record:
+            recordings.record(part, print)
+        further += run_part(part, check=arguments.check)
+    for line in further:
+        print(line, file=sys.stderr)
+    return int(bool(further))
 
 
 if __name__ == "__main__":
