@@ -67,10 +67,10 @@ fn olsr(bytes: &[u8]) {
         topology(message.kind, message.body);
     }
     // Bodies are decoded regardless of their origin.
-    for kind in [olsr::HELLO, olsr::LQ_HELLO] {
+    for kind in [olsr::HELLO, olsr::LQ_HELLO, olsr::AIRTIME_HELLO] {
         hello(kind, bytes);
     }
-    for kind in [olsr::TC, olsr::LQ_TC] {
+    for kind in [olsr::TC, olsr::LQ_TC, olsr::AIRTIME_TC] {
         topology(kind, bytes);
     }
 }

@@ -10,6 +10,7 @@ use backlane_net::{
     Application, Context, DropCause, Event, FlowId, HostContext, LinkConfig, Network, NodeId,
     Packet, PacketId, QueueConfig, QueueLimit, Router, Simulation,
 };
+use backlane_routing::airtime::LinkMetric;
 use backlane_routing::aodv::{self, Aodv};
 use backlane_routing::backpressure::tcp_aware::{
     Entry, FlowLinks, Report, TcpAware, TcpAwareConfig,
@@ -18,7 +19,6 @@ use backlane_routing::backpressure::{
     BpMr, Classic, ClassicConfig, Config, Granularity, Hello, PenaltyRule, QueueInfo, Shared,
     SingleQueue, SingleQueueConfig, V,
 };
-use backlane_routing::etx::Metric;
 use backlane_routing::graph::{Distances, Graph};
 use backlane_routing::olsr::message as olsr_message;
 use backlane_routing::olsr::{self, Addresses, Olsr};
@@ -39,8 +39,8 @@ const MOST_MESSAGES: usize = 200;
 /// The protocols that send messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Protocol {
-    Olsr(Metric, Addresses),
-    Aodv(Metric),
+    Olsr(olsr::Metric, Addresses),
+    Aodv(aodv::Metric),
     AodvNs2,
     BpMr(Granularity),
     SingleQueue,
@@ -48,19 +48,20 @@ enum Protocol {
     TcpAware,
 }
 
-const PROTOCOLS: [Protocol; 12] = [
-    Protocol::Olsr(Metric::Hops, Addresses::Node),
-    Protocol::Olsr(Metric::Etx, Addresses::Node),
-    Protocol::Aodv(Metric::Hops),
-    Protocol::Aodv(Metric::Etx),
+const PROTOCOLS: [Protocol; 13] = [
+    Protocol::Olsr(olsr::Metric::Hops, Addresses::Node),
+    Protocol::Olsr(olsr::Metric::Etx, Addresses::Node),
+    Protocol::Aodv(aodv::Metric::Hops),
+    Protocol::Aodv(aodv::Metric::Etx),
     Protocol::AodvNs2,
     Protocol::BpMr(Granularity::Packet),
     Protocol::BpMr(Granularity::Flow),
     Protocol::SingleQueue,
     Protocol::Classic,
     Protocol::TcpAware,
-    Protocol::Olsr(Metric::Hops, Addresses::Interface),
-    Protocol::Olsr(Metric::Hops, Addresses::Ns3),
+    Protocol::Olsr(olsr::Metric::Hops, Addresses::Interface),
+    Protocol::Olsr(olsr::Metric::Hops, Addresses::Ns3),
+    Protocol::Olsr(olsr::Metric::Airtime, Addresses::Node),
 ];
 
 /// Runs a network with a babbler whose actions the bytes choose.
@@ -215,6 +216,8 @@ fn olsr_packet(choices: &mut Choices) -> Vec<u8> {
             olsr_message::TC,
             olsr_message::LQ_HELLO,
             olsr_message::LQ_TC,
+            olsr_message::AIRTIME_HELLO,
+            olsr_message::AIRTIME_TC,
             olsr_message::MID,
             77,
         ];
@@ -222,12 +225,22 @@ fn olsr_packet(choices: &mut Choices) -> Vec<u8> {
         let links: Vec<_> = (0..choices.below(6))
             .map(|_| (choices.byte(), node(choices), choices.byte()))
             .collect();
-        let quality = |heard, reached| olsr_message::Quality { heard, reached };
+        let quality = |heard, reached| match kind {
+            olsr_message::AIRTIME_HELLO | olsr_message::AIRTIME_TC => {
+                let bits = u16::from_be_bytes([reached, heard]);
+                let outgoing = LinkMetric::from_bits(bits);
+                olsr_message::LinkReport::Airtime(olsr_message::Airtime {
+                    heard: bits,
+                    outgoing,
+                })
+            }
+            _ => olsr_message::LinkReport::Etx(olsr_message::Quality { heard, reached }),
+        };
         let sequence = number(choices) as u16;
         let code = |byte: u8| olsr_message::TimeCode(byte);
         let hold = choices.byte();
         let body = match kind {
-            olsr_message::HELLO | olsr_message::LQ_HELLO => {
+            olsr_message::HELLO | olsr_message::LQ_HELLO | olsr_message::AIRTIME_HELLO => {
                 let coded = links.iter().filter_map(|&(byte, node, heard)| {
                     let code = link_code(byte)?;
                     Some((code, node, quality(heard, byte)))
@@ -244,7 +257,7 @@ fn olsr_packet(choices: &mut Choices) -> Vec<u8> {
                 let nodes = links.iter().map(|link| link.1);
                 olsr_message::TopologyControl::encode(sequence, nodes)
             }
-            olsr_message::LQ_TC => {
+            olsr_message::LQ_TC | olsr_message::AIRTIME_TC => {
                 let nodes = links.iter().map(|link| (link.1, quality(link.0, link.2)));
                 olsr_message::TopologyControl::encode_with_quality(sequence, nodes)
             }

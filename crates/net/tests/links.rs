@@ -1,8 +1,14 @@
 //! Links move packets at the calculated times, with each of their mechanisms.
 
+use std::sync::{Arc, Mutex};
+
 use backlane_engine::{EventQueue, Streams};
+use backlane_net::queue::CoDelConfig;
 use backlane_net::testing::{Load, Script};
-use backlane_net::{Ecn, FlowId, LinkConfig, Network, Packet, QueueConfig, QueueLimit, Simulation};
+use backlane_net::{
+    Context, Ecn, FlowId, LinkConfig, Network, NodeId, Packet, PacketId, QueueConfig, QueueLimit,
+    Router, Simulation,
+};
 use backlane_units::{Duration, Rate, SimTime};
 use proptest::prelude::*;
 
@@ -173,4 +179,93 @@ proptest! {
             late.network.links()[3].counters()
         );
     }
+}
+
+/// Sends a message of 32 bytes to its only neighbour each 97 ms, and packets for others there.
+struct Beacon {
+    heard: Arc<Mutex<Vec<SimTime>>>,
+}
+
+const BEACON: Duration = Duration::from_millis(97);
+
+impl Router for Beacon {
+    fn start(&mut self, context: &mut Context<'_>) {
+        let timer = context.timer(0);
+        context.set_timer(timer, context.now() + BEACON);
+    }
+
+    fn on_packet(&mut self, context: &mut Context<'_>, id: PacketId) {
+        context.transmit(0, id);
+    }
+
+    fn on_message(&mut self, context: &mut Context<'_>, _interface: usize, _ttl: u8, _: &[u8]) {
+        if context.node() == NodeId(1) {
+            self.heard.lock().unwrap().push(context.now());
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+        context.send_message(0, Arc::from([0; 32]));
+        let timer = context.timer(0);
+        context.set_timer(timer, context.now() + BEACON);
+    }
+}
+
+/// Two routers and a wire of 8 Mbit/s and 3 ms, which a host offers twice as much as it carries: the
+/// arrivals of the first one's messages within 10 s, and the simulation.
+fn beacons(queue: QueueConfig) -> (Vec<SimTime>, Simulation<Script>) {
+    let (mut events, mut network) = (EventQueue::new(), Network::new());
+    let routers = [network.add_router(), network.add_router()];
+    network.connect(&mut events, routers[0], routers[1], &config(queue));
+    let (source, destination) = (network.add_host(), network.add_host());
+    let fast = LinkConfig {
+        rate: Rate::from_bps(8_000_000_000),
+        ..config(QueueConfig::DropTail(QueueLimit::Packets(100)))
+    };
+    network.attach(&mut events, source, routers[0], &fast);
+    network.attach(&mut events, destination, routers[1], &fast);
+    let load = Load {
+        packet: Packet::new(FlowId(0), source, destination, 1000),
+        start: SimTime::ZERO,
+        every: Duration::from_micros(500),
+        count: u64::MAX,
+    };
+    let script = Script::new(&mut events, vec![load]);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let beacon = || {
+        let heard = heard.clone();
+        Some(Box::new(Beacon { heard }) as Box<dyn Router>)
+    };
+    let routers = vec![beacon(), beacon(), None, None];
+    let mut simulation = Simulation::new(network, events, script, routers, Vec::new());
+    simulation.run(SimTime::ZERO + Duration::from_secs(10), |_, _| false);
+    let balance = simulation.network.balance();
+    assert!(balance.holds() && balance.in_flight == simulation.held_pkts() as u64);
+    let heard = std::mem::take(&mut *heard.lock().unwrap());
+    (heard, simulation)
+}
+
+/// Strict priority: a message waits for the packet in transmission, at most 1 ms, and not for the
+/// 100 packets in the queue, 100 ms. It takes 60 µs itself, and 3 ms on the wire. Packets lose what the
+/// messages take, and the queue drops as many as before.
+#[test]
+fn a_message_behind_a_full_queue_leaves_next() {
+    let plain = QueueConfig::DropTail(QueueLimit::Packets(100));
+    let codel = QueueConfig::new(QueueLimit::Packets(100), CoDelConfig::default());
+    for queue in [plain.clone(), codel] {
+        let (first, with) = beacons(queue.with_routing_first());
+        // The last one leaves after 103 · 97 = 9991 ms.
+        assert_eq!(first.len(), 103);
+        for (at, n) in first.iter().zip(1..) {
+            let wait = *at - (SimTime::ZERO + BEACON * n);
+            let range = Duration::from_micros(3060)..=Duration::from_micros(4060);
+            assert!(range.contains(&wait), "{wait}");
+        }
+        let arrived = with.application.arrivals.len();
+        // 10 s less 103 messages of 60 µs; 9.99 s of packets have come and 100 wait.
+        assert!((9_980..=9_995).contains(&arrived), "{arrived}");
+    }
+    let (late, _) = beacons(plain);
+    println!("{} of 103 without priority", late.len());
+    assert!(late.len() < 10);
 }

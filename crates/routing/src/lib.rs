@@ -9,10 +9,12 @@
 //! - [`aodv`]: RFC 3561, routes found when they are needed.
 //! - [`backpressure`]: BP-MR per packet, burst and flow; BP and BS; classical backpressure.
 //! - [`multipath`]: L2.5R, traffic over many paths in proportion to given flow rates.
+//! - [`airtime`]: metrics of the time that a transmission takes, of rates and losses.
 //! - [`etx`]: the expected number of transmissions over a link, estimated by probes.
 //! - [`readings`]: the names of what routers measure.
 //! - [`graph`]: the graph of routers, for precomputed distances and paths.
 
+pub mod airtime;
 pub mod aodv;
 pub mod babel;
 pub mod backpressure;

@@ -15,6 +15,7 @@ use backlane_net::{ByExit, Context, DropCause, Network, NodeId, PacketId, Router
 
 use backlane_param::{Id, params, words};
 
+use crate::airtime::hwmp;
 use crate::explicit_paths::{ExplicitPaths, Path, Spread, Way};
 use crate::graph::Graph;
 
@@ -30,6 +31,9 @@ words! {
         /// The sum of the inverse rates, scaled as OSPF does (RFC 2328 does not fix the reference;
         /// here 10¹⁵ b/s).
         InverseRate = "inverse-rate",
+        /// The sum of the airtimes of a frame of 8192 bits, as 802.11s in Linux computes them of the
+        /// links' rates, without losses.
+        Airtime = "airtime",
     }
 }
 
@@ -85,6 +89,7 @@ impl Tables {
                     .as_ps()
                     .max(1),
                 Metric::InverseRate => 1_000_000_000_000_000 / interface.rate.as_bps().max(1),
+                Metric::Airtime => hwmp(interface.rate, 0).max(1),
             }
         };
         Self::weighed(network, weight, spray, paths, watch)
@@ -378,6 +383,7 @@ mod tests {
         assert_eq!(first_hop(Metric::Hops), NodeId(3));
         assert_eq!(first_hop(Metric::Delay), NodeId(2));
         assert_eq!(first_hop(Metric::InverseRate), NodeId(1));
+        assert_eq!(first_hop(Metric::Airtime), NodeId(1));
     }
 
     #[test]

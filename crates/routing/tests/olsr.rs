@@ -10,7 +10,7 @@ use backlane_net::{
     Simulation,
 };
 use backlane_routing::olsr::message::{TC, messages};
-use backlane_routing::olsr::{Addresses, Config, Olsr};
+use backlane_routing::olsr::{Addresses, Config, Metric, Olsr};
 use backlane_units::{Duration, Rate, SimTime};
 
 /// Copies of TCs that came in, by (receiver, interface, originator, sequence number).
@@ -24,18 +24,24 @@ struct Net {
 
 impl Net {
     fn new(nodes: u32, wires: &[(u32, u32)], config: Config, seed: u64) -> Self {
+        let wires: Vec<_> = wires.iter().map(|&(a, b)| (a, b, 100)).collect();
+        Self::of_rates(nodes, &wires, config, seed)
+    }
+
+    /// Wires with their rates in Mbit/s.
+    fn of_rates(nodes: u32, wires: &[(u32, u32, u64)], config: Config, seed: u64) -> Self {
         let mut events = EventQueue::new();
         let mut network = Network::new();
         for _ in 0..nodes {
             network.add_router();
         }
-        let link = LinkConfig {
-            rate: Rate::from_bps(100_000_000),
+        let link = |mbps: u64| LinkConfig {
+            rate: Rate::from_bps(mbps * 1_000_000),
             delay: Duration::from_millis(1),
             queue: QueueConfig::DropTail(QueueLimit::Packets(1000)),
         };
-        for &(a, b) in wires {
-            network.connect(&mut events, NodeId(a), NodeId(b), &link);
+        for &(a, b, mbps) in wires {
+            network.connect(&mut events, NodeId(a), NodeId(b), &link(mbps));
         }
         let streams = Streams::new(seed);
         let floods = Floods::default();
@@ -511,5 +517,23 @@ fn the_overhead_of_a_grid_follows_from_the_intervals() {
         // A TC leaves a node at most once on each interface, often in one packet with others.
         let tcs_per_s = 25.0 * 80.0 / mean(config.tc_interval);
         assert!(packets_per_s <= (hellos_per_s + tcs_per_s) * 1.01);
+    }
+}
+
+/// RFC 7779 on wires of 6 and 54 Mbit/s: 349.5 for one, 77.7 for two. Between 0 and 3 one hop costs 350
+/// and three cost 117; by ETX one costs 1.
+#[test]
+fn airtime_takes_fast_wires_and_etx_takes_few() {
+    let wires = [(0, 1, 54), (1, 2, 54), (2, 3, 54), (0, 3, 6), (1, 3, 6)];
+    for (metric, hops) in [(Metric::Hops, 1), (Metric::Etx, 1), (Metric::Airtime, 3)] {
+        let config = Config {
+            metric,
+            ..Config::default()
+        };
+        let mut net = Net::of_rates(4, &wires, config, 1);
+        net.run(SimTime::ZERO + Duration::from_secs(30));
+        assert_eq!((net.way(0, 3), net.way(3, 0)), (Some(hops), Some(hops)));
+        let few = if metric == Metric::Airtime { 2 } else { 1 };
+        assert_eq!(net.way(1, 3), Some(few));
     }
 }

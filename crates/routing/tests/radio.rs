@@ -181,10 +181,34 @@ fn etx_finds_the_cheapest_way_through_a_mesh_that_relays_do_not_advertise() {
     assert_eq!((arrivals.len(), arrivals[499].packet.hops), (500, 3));
 }
 
+/// RFC 7779: a metric of each direction. Over one medium all rates are equal, so that losses decide:
+/// two links without loss cost 2, the direct one 1/0.3 one way and 1 the other way.
+#[test]
+fn airtime_counts_the_losses_of_each_direction_apart() {
+    let config = olsr::Config {
+        metric: Metric::Airtime,
+        // Without HELLOs in a row that are lost ending the link.
+        neighbour_hold: Duration::from_secs(30),
+        quality_window: Duration::from_secs(64),
+        ..olsr::Config::default()
+    };
+    let links = [(0, 1, [1.0; 2]), (1, 2, [1.0; 2]), (0, 2, [0.3, 1.0])];
+    let mut simulation = simulation(3, &links, &[], secs(0), with_olsr(config));
+    let (mut at, mut round, mut direct) = (0, 0, 0);
+    for s in (80..600).step_by(10) {
+        run(&mut simulation, secs(s));
+        at += 1;
+        round += u32::from(way(&simulation, 0, 2) == Some(2));
+        direct += u32::from(way(&simulation, 2, 0) == Some(1));
+    }
+    println!("of {at} times round {round}, direct {direct}");
+    assert!(round * 10 >= at * 9 && direct * 10 >= at * 9);
+}
+
 #[test]
 fn aodv_by_etx_asks_for_the_cheapest_way_and_by_hops_for_the_shortest() {
     let etx = aodv::Config {
-        metric: Metric::Etx,
+        metric: aodv::Metric::Etx,
         ..aodv::Config::rfc()
     };
     // Two links without loss cost 2; one of delivery 0.6 costs 2.8, of 0.9 1.2.

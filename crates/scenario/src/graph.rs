@@ -196,17 +196,20 @@ fn flow_rates(rates_bps: Option<[u64; 2]>) -> Vec<(&'static str, String)> {
 fn queue(queue: &QueueConfig, catalogue: Catalogue) -> Value {
     let limit = Limit::from(queue.limit).to_string();
     let values = match &queue.discipline {
-        QueueDiscipline::DropTail { mark_above: None } => return Value::Text(limit),
-        QueueDiscipline::DropTail {
-            mark_above: Some(threshold),
-        } => {
+        QueueDiscipline::DropTail { mark_above: None } if !queue.routing_first => {
+            return Value::Text(limit);
+        }
+        QueueDiscipline::DropTail { mark_above } => {
             let mut values = Values::default();
             values.set("discipline", Plain::Text("drop-tail".to_owned()));
             values.set("limit", Plain::Text(limit));
-            values.set(
-                "mark_above",
-                Plain::Text(Limit::from(*threshold).to_string()),
-            );
+            if let Some(threshold) = mark_above {
+                let threshold = Limit::from(*threshold).to_string();
+                values.set("mark_above", Plain::Text(threshold));
+            }
+            if queue.routing_first {
+                values.set("routing_first", Plain::Boolean(true));
+            }
             values
         }
         QueueDiscipline::Declared(discipline) => {
@@ -222,7 +225,11 @@ fn queue(queue: &QueueConfig, catalogue: Catalogue) -> Value {
         && let Some(variant) = declared.variant(&discipline.name)
     {
         for entry in &mut table.entries {
-            let key = variant.keys.iter().find(|key| key.name == entry.key);
+            let mut keys = variant.keys.iter();
+            let key = keys.find(|key| key.name == entry.key).or_else(|| {
+                let mut common = declared.keys.iter();
+                common.find(|key| key.name == entry.key && key.name != "limit")
+            });
             entry.is_default = key.is_some_and(|key| normal::is_default_of(key, &entry.item.value));
         }
     }

@@ -447,7 +447,7 @@ fn queue_limit(item: &Item, noun: &str, problems: &mut Problems) -> Option<phras
     None
 }
 
-/// A checked queue: the limit alone where the discipline is drop-tail, else the table. `span` is that
+/// A checked queue: the limit alone where it is plain drop-tail, else the table. `span` is that
 /// of the whole.
 pub(crate) fn queue(table: Table, span: Span, problems: &mut Problems) -> Option<Item> {
     let limit_item = table.get("limit")?;
@@ -469,7 +469,9 @@ pub(crate) fn queue(table: Table, span: Span, problems: &mut Problems) -> Option
         }
         None => None,
     };
-    if mark_above.is_none() && table.get("discipline").and_then(Item::as_text) == Some("drop-tail")
+    if mark_above.is_none()
+        && table.get("discipline").and_then(Item::as_text) == Some("drop-tail")
+        && table.boolean("routing_first") != Some(true)
     {
         return Some(Item { span, ..limit });
     }

@@ -121,23 +121,25 @@ impl Registry<Queue> {
         streams: &Streams,
     ) -> Result<QueueConfig, BuildError> {
         let limit = limit(queue.limit);
-        let discipline = match &queue.discipline {
-            model::QueueDiscipline::DropTail { mark_above: None } => {
-                return Ok(QueueConfig::DropTail(limit));
-            }
+        let config = match &queue.discipline {
+            model::QueueDiscipline::DropTail { mark_above: None } => QueueConfig::DropTail(limit),
             model::QueueDiscipline::DropTail {
                 mark_above: Some(threshold),
-            } => {
-                return Ok(QueueConfig::Marking {
-                    limit,
-                    mark_above: self::limit(*threshold),
-                });
+            } => QueueConfig::Marking {
+                limit,
+                mark_above: self::limit(*threshold),
+            },
+            model::QueueDiscipline::Declared(discipline) => {
+                let found = self.find(&discipline.name)?;
+                let factory = (found.make)(&discipline.values, streams)?;
+                QueueConfig::Discipline(limit, factory)
             }
-            model::QueueDiscipline::Declared(discipline) => discipline,
         };
-        let found = self.find(&discipline.name)?;
-        let factory = (found.make)(&discipline.values, streams)?;
-        Ok(QueueConfig::Discipline(limit, factory))
+        Ok(if queue.routing_first {
+            config.with_routing_first()
+        } else {
+            config
+        })
     }
 }
 

@@ -95,7 +95,8 @@ fn its_keys_are_resolved_and_its_queues_draw_from_streams_of_their_own() {
     let models = models("coin").unwrap();
     let catalogue = models.catalogue();
     let resolved = resolved(catalogue, "discipline = \"coin\", probability = 0.25");
-    let queue = "queue = { discipline = \"coin\", limit = \"2500 B\", probability = 0.25, panics_at = 1000000 }";
+    let queue = "queue = { discipline = \"coin\", limit = \"2500 B\", routing_first = false, \
+                 probability = 0.25, panics_at = 1000000 }";
     assert!(resolved.contains(queue), "{resolved}");
     let scenario = catalogue.from_resolved(&resolved).unwrap();
     let delivered = |seed| {

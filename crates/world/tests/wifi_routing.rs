@@ -5,10 +5,11 @@ mod common;
 use backlane_world::Outcome;
 use common::{floats, integers, run, texts};
 
-const PROTOCOLS: [&str; 7] = [
+const PROTOCOLS: [&str; 8] = [
     "protocol = \"shortest-path\"",
     "protocol = \"olsr\"",
     "protocol = \"olsr\"\nmetric = \"etx\"",
+    "protocol = \"olsr\"\nmetric = \"airtime\"",
     "protocol = \"bp-mr\"",
     "protocol = \"bp-mr\"\ngranularity = \"packet\"",
     "protocol = \"bp\"",
@@ -70,7 +71,10 @@ fn protocols_of_wired_meshes_run_over_802_11() {
             0.97
         };
         assert!(share > least && share <= 1.001, "{routing}: {share}");
-        assert!(hops >= 4.0 || routing.contains("etx"), "{routing}: {hops}");
+        assert!(
+            hops >= 4.0 || routing.contains("metric"),
+            "{routing}: {hops}"
+        );
     }
 }
 
@@ -123,6 +127,66 @@ fn etx_measures_a_lossy_link_and_avoids_it() {
     let shortest = hops("hops", 0.5);
     println!("hops: ETX at half {round:.2}, at a twentieth {direct:.2}; without {shortest:.2}");
     assert!(round > 1.9 && direct < 1.1 && shortest < 1.5);
+}
+
+/// One link at 6 Mbit/s, or two at 54, of 802.11a without losses: by hops 1 against 2, by ETX too, and by
+/// the directional airtime metric of RFC 7779 349.5 against 2 · 38.8.
+///
+/// A packet of 1500 bytes occupies the air for DIFS, the mean back-off, the frame, SIFS and the
+/// acknowledgment (Jun, Peddabachagari and Sichitiu, "Theoretical maximum throughput of IEEE 802.11 and its
+/// applications", NCA 2003, with 802.11a's numbers): 34 + 67.5 + 2072 + 16 + 44 µs at 6 Mbit/s and
+/// 34 + 67.5 + 248 + 16 + 28 µs at 54. Two hops within one range take turns: half of the latter.
+#[test]
+fn airtime_takes_two_fast_links_where_hops_and_etx_take_a_slow_one() {
+    let goodput = |metric: &str| {
+        let text = format!(
+            r#"
+name = "rates"
+duration = "20 s"
+{}
+[wifi]
+standard = "802.11a"
+rate = "54 Mbit/s"
+rts_threshold = "off"
+routing_first = true
+loss = 0.0
+[routing]
+protocol = "olsr"
+metric = "{metric}"
+warm_up = "20 s"
+[[flow]]
+kind = "udp"
+rate = "25 Mbit/s"
+packet_size = "1500 B"
+from = "A"
+to = "B"
+"#,
+            triangle(0.0).replacen("loss = 0", "rate = \"6 Mbit/s\"\nloss = 0", 1)
+        );
+        let outcome = run(&text, 1, None);
+        let bytes = integers(&outcome.flows, "delivered_bytes")[0].unwrap();
+        let hops = floats(&outcome.flows, "hops_mean")[0].unwrap();
+        (bytes as f64 * 8.0 / 20e6, hops)
+    };
+    let payload_bits = 8.0 * (1500.0 - 28.0);
+    let slow = payload_bits / (34.0 + 67.5 + 2072.0 + 16.0 + 44.0);
+    let fast = payload_bits / (34.0 + 67.5 + 248.0 + 16.0 + 28.0);
+    let [by_hops, by_etx, by_airtime] = ["hops", "etx", "airtime"].map(goodput);
+    println!(
+        "{by_hops:?} {by_etx:?} {by_airtime:?}; {slow:.2} {:.2}",
+        fast / 2.0
+    );
+    for (goodput, hops) in [by_hops, by_etx] {
+        assert!(
+            (goodput / slow - 1.0).abs() < 0.02 && hops < 1.01,
+            "{goodput} {hops}"
+        );
+    }
+    let (goodput, hops) = by_airtime;
+    assert!(
+        (goodput / (fast / 2.0) - 1.0).abs() < 0.1 && hops > 1.99,
+        "{goodput} {hops}"
+    );
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn a_saturated_wire_carries_the_integral_of_its_rates() {
 
 #[test]
 fn packets_wait_while_a_wire_has_no_rate() {
-    let keys = "queue = \"10 MB\", capacity = { steps = [{ at = \"0 s\", rate = \"10 Mbit/s\" }, \
+    let keys = "queue = \"1000 packets\", capacity = { steps = [{ at = \"0 s\", rate = \"10 Mbit/s\" }, \
                 { at = \"5 s\", rate = \"none\" }, { at = \"7 s\", rate = \"10 Mbit/s\" }] }";
     let outcome = run(keys);
     let dropped: u64 = outcome.summary.dropped_by_cause.iter().map(|of| of.1).sum();
@@ -272,4 +272,45 @@ fn a_constant_trace_is_a_plain_wire() {
         assert!(traced.iter().all(|pkts| *pkts > 9000.0), "{traced:?}");
         assert_eq!(run(""), traced, "{protocol}");
     }
+}
+
+/// OSPF over a wire of 10 Mbit/s that is offered 20, with a queue of 1000 packets: most HELLOs find it
+/// full, and the route is lost after the dead interval. The key works with each discipline.
+#[test]
+fn routing_first_keeps_neighbours_over_an_overloaded_wire() {
+    let delivered = |queue: &str| {
+        let text = format!(
+            r#"
+duration = "40 s"
+[topology]
+kind = "graph"
+node = [{{ id = "a", kind = "router" }}, {{ id = "b", kind = "router" }}]
+link = [{{ a = "a", b = "b", rate = "10 Mbit/s", delay = "5 ms", queue = {{ {queue} }} }}]
+[routing]
+protocol = "ospf"
+hello_interval = "1 s"
+dead_interval = "4 s"
+warm_up = "10 s"
+[[flow]]
+kind = "udp"
+from = "a"
+to = "b"
+rate = "20 Mbit/s"
+packet_size = "1000 B"
+"#
+        );
+        let outcome = common::run(&text, 1, None);
+        received(&outcome)[0] / (40.0 * 10e6 / 8.0 / 1028.0)
+    };
+    let shares = [
+        "limit = \"1000 packets\"",
+        "limit = \"1000 packets\", routing_first = false",
+        "limit = \"1000 packets\", routing_first = true",
+        "limit = \"1000 packets\", mark_above = \"100 packets\", routing_first = true",
+    ]
+    .map(delivered);
+    println!("{shares:?}");
+    assert_eq!(shares[0], shares[1]);
+    assert!(shares[0] < 0.8, "{shares:?}");
+    assert!(shares[2] > 0.99 && shares[3] > 0.99, "{shares:?}");
 }

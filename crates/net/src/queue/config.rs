@@ -10,6 +10,7 @@ use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
 use super::fq_codel::{FqCoDel, FqCoDelConfig};
 use super::marking::MarkingTail;
+use super::routing_first::RoutingFirst;
 use crate::packet::{LinkId, NodeId};
 
 /// The capacity of a queue; the packet in transmission does not count.
@@ -95,6 +96,18 @@ impl QueueFactory for FqCoDelConfig {
     }
 }
 
+/// Makes queues in which routing messages go first, and other packets wait in queues of this
+/// configuration.
+#[derive(Debug)]
+struct RoutingFirstConfig(QueueConfig);
+
+impl QueueFactory for RoutingFirstConfig {
+    fn build(&self, site: QueueSite) -> Box<dyn QueueDiscipline> {
+        let packets = self.0.build(site.rate, site.delay, site.place);
+        Box::new(RoutingFirst::new(site.limits(), packets))
+    }
+}
+
 /// The queue of a link direction.
 #[derive(Clone, Debug)]
 pub enum QueueConfig {
@@ -116,6 +129,13 @@ impl QueueConfig {
     /// A queue of a discipline.
     pub fn new(limit: QueueLimit, discipline: impl QueueFactory + 'static) -> Self {
         Self::Discipline(limit, Arc::new(discipline))
+    }
+
+    /// The same with a queue of its own for routing messages, with the same capacity, which is served
+    /// before the other.
+    #[must_use]
+    pub fn with_routing_first(self) -> Self {
+        Self::new(self.limit(), RoutingFirstConfig(self))
     }
 
     /// The capacity.

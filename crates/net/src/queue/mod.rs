@@ -11,6 +11,7 @@ mod drop_tail;
 mod fq_codel;
 pub(crate) mod marking;
 mod proportional_fair;
+mod routing_first;
 
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelQueue};
 pub use config::{QueueConfig, QueueFactory, QueueLimit, QueuePlace, QueueSite};
@@ -18,3 +19,4 @@ pub use discipline::QueueDiscipline;
 pub use drop_tail::DropTail;
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use proportional_fair::{ProportionalFair, User};
+pub use routing_first::RoutingFirst;

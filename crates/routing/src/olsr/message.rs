@@ -6,6 +6,7 @@
 use backlane_net::NodeId;
 
 pub use super::link_code::{LinkCode, LinkType, NeighbourType};
+pub use super::report::{Airtime, LinkReport};
 pub use super::time_code::TimeCode;
 pub use crate::etx::Quality;
 
@@ -24,6 +25,11 @@ pub const MID: u8 = 3;
 pub const LQ_HELLO: u8 = 201;
 /// The message type of a TC with link qualities.
 pub const LQ_TC: u8 = 202;
+/// The message type of a HELLO with airtimes: like an [`LQ_HELLO`], with other four bytes
+/// ([`Airtime`]). The number is of the range for private use (RFC 3626 §18.4).
+pub const AIRTIME_HELLO: u8 = 203;
+/// The message type of a TC with airtimes, likewise.
+pub const AIRTIME_TC: u8 = 204;
 /// The willingness of a node that never relays for others (RFC 3626 §18.8).
 pub const WILL_NEVER: u8 = 0;
 /// The default willingness.
@@ -48,20 +54,13 @@ fn node(bytes: [u8; 4]) -> Option<NodeId> {
     (address >> 24 == NETWORK >> 24).then_some(NodeId(address & 0x00ff_ffff))
 }
 
-/// The entries of a list: an address each, and a quality if the message has them. Entries with an
-/// address outside 10.0.0.0/8 are skipped.
-fn entries(bytes: &[u8], with_quality: bool) -> impl Iterator<Item = (NodeId, Quality)> + '_ {
-    let size = 4 + usize::from(with_quality) * Quality::BYTES;
-    bytes.chunks_exact(size).filter_map(|entry| {
-        let (address, quality) = entry.split_first_chunk()?;
-        let quality = match quality {
-            [heard, reached, ..] => Quality {
-                heard: *heard,
-                reached: *reached,
-            },
-            _ => Quality::PERFECT,
-        };
-        Some((node(*address)?, quality))
+/// The entries of a list: an address each, and four bytes if the message has link qualities. Entries
+/// with an address outside 10.0.0.0/8 are skipped.
+fn entries(bytes: &[u8], kind: u8) -> impl Iterator<Item = (NodeId, LinkReport)> + '_ {
+    let size = 4 + LinkReport::bytes(kind);
+    bytes.chunks_exact(size).filter_map(move |entry| {
+        let (address, report) = entry.split_first_chunk()?;
+        Some((node(*address)?, LinkReport::decode(kind, report)))
     })
 }
 
@@ -143,18 +142,19 @@ pub struct Hello<'a> {
     /// Its willingness to relay for others, 0 to 7.
     pub willingness: u8,
     links: &'a [u8],
-    with_quality: bool,
+    kind: u8,
 }
 
 impl<'a> Hello<'a> {
-    /// Decodes the body of a [`HELLO`] or of an [`LQ_HELLO`]; `None` if it is too short.
+    /// Decodes the body of a [`HELLO`], [`LQ_HELLO`] or [`AIRTIME_HELLO`]; `None` if it is too
+    /// short.
     pub fn decode(kind: u8, body: &'a [u8]) -> Option<Self> {
         let (&[_, _, htime, willingness], links) = body.split_first_chunk()?;
         Some(Self {
             interval: TimeCode(htime),
             willingness,
             links,
-            with_quality: kind == LQ_HELLO,
+            kind,
         })
     }
 
@@ -163,13 +163,13 @@ impl<'a> Hello<'a> {
         self.entries().map(|(code, node, _)| (code, node))
     }
 
-    /// The quality of the link to each of [`Hello::neighbours`]; perfect if the message has none.
-    pub fn qualities(&self) -> impl Iterator<Item = Quality> + use<'a> {
-        self.entries().map(|(_, _, quality)| quality)
+    /// The quality of the link to each of [`Hello::neighbours`].
+    pub fn qualities(&self) -> impl Iterator<Item = LinkReport> + use<'a> {
+        self.entries().map(|(_, _, report)| report)
     }
 
-    fn entries(&self) -> impl Iterator<Item = (LinkCode, NodeId, Quality)> + use<'a> {
-        let with_quality = self.with_quality;
+    fn entries(&self) -> impl Iterator<Item = (LinkCode, NodeId, LinkReport)> + use<'a> {
+        let kind = self.kind;
         let mut rest = self.links;
         std::iter::from_fn(move || {
             let &[code, _, s0, s1] = rest.first_chunk()?;
@@ -180,7 +180,7 @@ impl<'a> Hello<'a> {
         })
         .filter_map(|(code, list)| Some((LinkCode::decode(code)?, list)))
         .flat_map(move |(code, list)| {
-            entries(list, with_quality).map(move |(node, quality)| (code, node, quality))
+            entries(list, kind).map(move |(node, report)| (code, node, report))
         })
     }
 
@@ -191,25 +191,16 @@ impl<'a> Hello<'a> {
         willingness: u8,
         neighbours: &[(LinkCode, NodeId)],
     ) -> Vec<u8> {
-        let list = neighbours.iter().map(|&(code, node)| (code, node, None));
-        Self::encode_entries(interval, willingness, &list.collect::<Vec<_>>())
+        let list = neighbours.iter();
+        let list = list.map(|&(code, node)| (code, node, LinkReport::None));
+        Self::encode_with_quality(interval, willingness, &list.collect::<Vec<_>>())
     }
 
-    /// Writes the body of an [`LQ_HELLO`], likewise.
+    /// Writes the body of a HELLO with the qualities of links, likewise: all of one kind.
     pub fn encode_with_quality(
         interval: TimeCode,
         willingness: u8,
-        neighbours: &[(LinkCode, NodeId, Quality)],
-    ) -> Vec<u8> {
-        let list = neighbours.iter();
-        let list = list.map(|&(code, node, quality)| (code, node, Some(quality)));
-        Self::encode_entries(interval, willingness, &list.collect::<Vec<_>>())
-    }
-
-    fn encode_entries(
-        interval: TimeCode,
-        willingness: u8,
-        entries: &[(LinkCode, NodeId, Option<Quality>)],
+        entries: &[(LinkCode, NodeId, LinkReport)],
     ) -> Vec<u8> {
         let mut out = vec![0, 0, interval.0, willingness];
         let entries = &entries[..entries.len().min(LIST_MAX / 2)];
@@ -217,9 +208,9 @@ impl<'a> Hello<'a> {
             out.extend_from_slice(&[run[0].0.encode(), 0]);
             let size_at = out.len();
             out.extend_from_slice(&[0; 2]);
-            for (_, node, quality) in run {
+            for (_, node, report) in run {
                 out.extend_from_slice(&address(*node).to_be_bytes());
-                out.extend(quality.iter().flat_map(|quality| quality.encode()));
+                report.encode(&mut out);
             }
             let size = (out.len() - size_at + 2) as u16;
             out[size_at..size_at + 2].copy_from_slice(&size.to_be_bytes());
@@ -234,17 +225,17 @@ pub struct TopologyControl<'a> {
     /// The advertised neighbour sequence number.
     pub sequence: u16,
     list: &'a [u8],
-    with_quality: bool,
+    kind: u8,
 }
 
 impl<'a> TopologyControl<'a> {
-    /// Decodes the body of a [`TC`] or of an [`LQ_TC`]; `None` if it is too short.
+    /// Decodes the body of a [`TC`], [`LQ_TC`] or [`AIRTIME_TC`]; `None` if it is too short.
     pub fn decode(kind: u8, body: &'a [u8]) -> Option<Self> {
         let (&[s0, s1, _, _], list) = body.split_first_chunk()?;
         Some(Self {
             sequence: u16::from_be_bytes([s0, s1]),
             list,
-            with_quality: kind == LQ_TC,
+            kind,
         })
     }
 
@@ -253,9 +244,9 @@ impl<'a> TopologyControl<'a> {
         self.links().map(|(node, _)| node)
     }
 
-    /// The same with the quality of the link to each; perfect if the message has none.
-    pub fn links(&self) -> impl Iterator<Item = (NodeId, Quality)> + use<'a> {
-        entries(self.list, self.with_quality)
+    /// The same with the quality of the link to each.
+    pub fn links(&self) -> impl Iterator<Item = (NodeId, LinkReport)> + use<'a> {
+        entries(self.list, self.kind)
     }
 
     /// Writes a body.
@@ -268,15 +259,15 @@ impl<'a> TopologyControl<'a> {
         out
     }
 
-    /// Writes the body of an [`LQ_TC`].
+    /// Writes the body of a TC with the qualities of links: all of one kind.
     pub fn encode_with_quality(
         sequence: u16,
-        links: impl Iterator<Item = (NodeId, Quality)>,
+        links: impl Iterator<Item = (NodeId, LinkReport)>,
     ) -> Vec<u8> {
         let mut out = Self::encode(sequence, std::iter::empty());
-        for (node, quality) in links.take(LIST_MAX) {
+        for (node, report) in links.take(LIST_MAX) {
             out.extend_from_slice(&address(node).to_be_bytes());
-            out.extend_from_slice(&quality.encode());
+            report.encode(&mut out);
         }
         out
     }
@@ -284,7 +275,7 @@ impl<'a> TopologyControl<'a> {
 
 /// The addresses in the body of a [`MID`]: interfaces of the originator but for its main address.
 pub fn interface_addresses(body: &[u8]) -> impl Iterator<Item = NodeId> + '_ {
-    entries(body, false).map(|(address, _)| address)
+    entries(body, MID).map(|(address, _)| address)
 }
 
 /// Writes the body of a [`MID`].
@@ -293,6 +284,11 @@ pub fn encode_mid(addresses: impl Iterator<Item = NodeId>) -> Vec<u8> {
     addresses
         .flat_map(|one| address(one).to_be_bytes())
         .collect()
+}
+
+/// Whether these are bytes of a probe, which no one reads: the length of a packet is not zero.
+pub fn is_probe(packet: &[u8]) -> bool {
+    packet.starts_with(&[0, 0])
 }
 
 /// The sequence number of a packet; `None` if it is too short.
@@ -309,6 +305,7 @@ pub fn newer(a: u16, b: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::airtime::LinkMetric;
     use backlane_units::Duration;
     use proptest::prelude::*;
 
@@ -381,10 +378,10 @@ mod tests {
             link: LinkType::Symmetric,
             neighbour: NeighbourType::Symmetric,
         };
-        let quality = Quality {
+        let quality = LinkReport::Etx(Quality {
             heard: 200,
             reached: 100,
-        };
+        });
         let list = [(code, NodeId(2), quality), (code, NodeId(3), quality)];
         let hello = Hello::encode_with_quality(TimeCode(0x05), WILL_DEFAULT, &list);
         #[rustfmt::skip]
@@ -397,6 +394,36 @@ mod tests {
         assert_eq!(hello, expected);
         let tc = TopologyControl::encode_with_quality(1, [(NodeId(2), quality)].into_iter());
         assert_eq!(tc, [0, 1, 0, 0, 10, 0, 0, 2, 200, 100, 0, 0]);
+    }
+
+    /// Shares of 65535 in two bytes, then the twelve bits of a metric (RFC 7181 §6.2): 350 is
+    /// (257 + 46) · 2 − 256.
+    #[test]
+    fn entries_with_airtimes_have_a_share_and_a_metric() {
+        let code = LinkCode {
+            link: LinkType::Symmetric,
+            neighbour: NeighbourType::Symmetric,
+        };
+        let report = LinkReport::Airtime(Airtime {
+            heard: Airtime::of_share(0.5),
+            outgoing: LinkMetric::at_least(349.5),
+        });
+        let hello =
+            Hello::encode_with_quality(TimeCode(0x05), WILL_DEFAULT, &[(code, NodeId(2), report)]);
+        #[rustfmt::skip]
+        let expected = [
+            0, 0, 0x05, 3,
+            0b0110, 0, 0, 12,
+            10, 0, 0, 2, 0x7f, 0xff, 0x01, 46,
+        ];
+        assert_eq!(hello, expected);
+        let read = Hello::decode(AIRTIME_HELLO, &hello).unwrap();
+        assert!(read.qualities().eq([report]));
+        assert_eq!(report.cost(), Some(350));
+        let tc = TopologyControl::encode_with_quality(1, [(NodeId(2), report)].into_iter());
+        assert_eq!(tc, [0, 1, 0, 0, 10, 0, 0, 2, 0x7f, 0xff, 0x01, 46]);
+        let read = TopologyControl::decode(AIRTIME_TC, &tc).unwrap();
+        assert!(read.links().eq([(NodeId(2), report)]));
     }
 
     /// RFC 3626 §5.1: a list of addresses without a header. Interfaces are in 10.128.0.0/9.
@@ -479,12 +506,12 @@ mod tests {
             let body = Hello::encode(TimeCode(1), 6, &list);
             let hello = Hello::decode(HELLO, &body).unwrap();
             prop_assert_eq!(&hello.neighbours().collect::<Vec<_>>(), &list);
-            prop_assert!(hello.qualities().all(|quality| quality == Quality::PERFECT));
+            prop_assert!(hello.qualities().all(|quality| quality == LinkReport::None));
 
-            let quality = |node: NodeId| Quality {
+            let quality = |node: NodeId| LinkReport::Etx(Quality {
                 heard: node.0 as u8,
                 reached: header.0,
-            };
+            });
             let links: Vec<_> = list.iter().map(|&(code, node)| (code, node, quality(node))).collect();
             let body = Hello::encode_with_quality(TimeCode(1), 6, &links);
             let hello = Hello::decode(LQ_HELLO, &body).unwrap();

@@ -4,7 +4,8 @@
 //! - `addresses`: the addresses of interfaces, and their main addresses from MIDs.
 //! - `link`, `neighbourhood`: state from HELLOs: links, neighbours, 2-hop neighbours, MPR
 //!   selectors.
-//! - `quality`: the quality of links, where the metric is ETX and not hops.
+//! - `quality`, `report`: the quality of links, where the metric is not hops, and its bytes.
+//! - `metric`, `airtimes`: the metrics of routes; airtimes of links.
 //! - `ports`: the wires and radios on which messages are sent.
 //! - `topology`: the topology set from TCs, and the duplicate set.
 //! - `mpr`: the selection of multipoint relays.
@@ -35,27 +36,32 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use backlane_engine::{Stream, TimerId};
 use backlane_net::{Context, DropCause, NodeId, PacketId, Router};
-use backlane_units::{Duration, SimTime};
+use backlane_units::{Duration, Rate, SimTime};
 
 mod addresses;
+mod airtimes;
 mod config;
 mod link;
 mod link_code;
 pub mod message;
+mod metric;
 mod mpr;
 mod neighbourhood;
 mod ports;
 mod quality;
+mod report;
 mod table;
 mod time_code;
 mod topology;
 
+use airtimes::PROBE_BYTES;
 use message::{
-    HELLO, Hello, LQ_HELLO, LQ_TC, MESSAGE_HEADER_BYTES, MID, Message, PACKET_HEADER_BYTES, TC,
-    TimeCode, TopologyControl, WILL_DEFAULT,
+    AIRTIME_HELLO, AIRTIME_TC, HELLO, Hello, LQ_HELLO, LQ_TC, MESSAGE_HEADER_BYTES, MID, Message,
+    PACKET_HEADER_BYTES, TC, TimeCode, TopologyControl, WILL_DEFAULT,
 };
 use neighbourhood::Neighbourhood;
 use ports::Port;
@@ -63,9 +69,9 @@ use quality::Qualities;
 use table::Table;
 use topology::{Seen, Topology};
 
-pub use crate::etx::Metric;
 pub use addresses::Addresses;
 pub use config::Config;
+pub use metric::Metric;
 
 /// A TC travels through the whole network (RFC 3626 §9.1).
 const TC_TTL: u8 = 255;
@@ -88,7 +94,7 @@ pub struct Olsr {
     jitter: Stream,
     near: Neighbourhood,
     far: Topology,
-    /// With ETX.
+    /// With ETX or airtimes.
     qualities: Option<Qualities>,
     seen: Seen,
     /// Computed on demand after a change.
@@ -118,8 +124,7 @@ impl Olsr {
             jitter,
             near: Neighbourhood::new(node, config.neighbour_hold),
             far: Topology::default(),
-            qualities: (config.metric == Metric::Etx)
-                .then(|| Qualities::new(config.quality_window)),
+            qualities: Qualities::of_config(&config),
             seen: Seen::default(),
             table: RefCell::default(),
             table_stale: Cell::new(false),
@@ -205,14 +210,27 @@ impl Olsr {
                 });
                 let reported: Vec<_> = reported.collect();
                 let body = Hello::encode_with_quality(interval, WILL_DEFAULT, &reported);
-                (LQ_HELLO, body)
+                (self.kinds().0, body)
             } else {
                 (HELLO, Hello::encode(interval, WILL_DEFAULT, &list))
             };
             let hello = self.message(kind, self.config.neighbour_hold, 1, &body);
             self.send(context, port, std::slice::from_ref(&hello), &forwarded);
+            self.probe(context, port);
         }
         self.message_sequence = self.message_sequence.wrapping_add(1);
+    }
+
+    /// With airtimes: sends a probe to the neighbours on a radio of which the rate is not known.
+    fn probe(&mut self, context: &mut Context<'_>, port: usize) {
+        let Some(Qualities::Airtime(airtimes)) = &mut self.qualities else {
+            return;
+        };
+        for &interface in &self.ports[port].interfaces {
+            if airtimes.take_stale(interface) {
+                context.send_message(interface, Arc::from([0; PROBE_BYTES]));
+            }
+        }
     }
 
     /// Broadcasts a MID, if the node has several addresses (RFC 3626 §5.2), and a TC.
@@ -240,7 +258,7 @@ impl Olsr {
     }
 
     /// A TC if there is something to advertise, or was until recently (RFC 3626 §9.3): the MPR
-    /// selectors, or with ETX all neighbours (§15, redundancy 2), since the cheapest path
+    /// selectors, or with a metric other than hops all neighbours (§15, redundancy 2), since the cheapest path
     /// may avoid the relays.
     fn advertisement(&mut self) -> Option<Vec<u8>> {
         let near = &self.near;
@@ -264,7 +282,7 @@ impl Olsr {
             // Each TC has new content, so the message sequence number serves as ANSN.
             let sequence = self.message_sequence;
             let body = TopologyControl::encode_with_quality(sequence, links);
-            (LQ_TC, body)
+            (self.kinds().1, body)
         } else {
             let sequence = near.advertised_sequence();
             (TC, TopologyControl::encode(sequence, near.selectors()))
@@ -397,6 +415,7 @@ impl Olsr {
         match self.config.metric {
             Metric::Hops => (HELLO, TC),
             Metric::Etx => (LQ_HELLO, LQ_TC),
+            Metric::Airtime => (AIRTIME_HELLO, AIRTIME_TC),
         }
     }
 
@@ -421,6 +440,9 @@ impl Router for Olsr {
     fn start(&mut self, context: &mut Context<'_>) {
         self.now = context.now();
         (self.ports, self.port_of) = ports::of(context.interfaces());
+        if let Some(qualities) = &mut self.qualities {
+            qualities.start(context.interfaces());
+        }
         if self.config.addresses != Addresses::Node {
             let own = addresses::here(self.node, context.interfaces());
             let lists_links = self.config.addresses == Addresses::Ns3;
@@ -450,6 +472,9 @@ impl Router for Olsr {
     }
 
     fn on_message(&mut self, context: &mut Context<'_>, interface: usize, _ttl: u8, bytes: &[u8]) {
+        if self.config.metric == Metric::Airtime && message::is_probe(bytes) {
+            return;
+        }
         self.expire(context);
         let sender = context.interfaces()[interface].peer;
         let source = match self.config.addresses {
@@ -516,6 +541,19 @@ impl Router for Olsr {
             _ => {}
         }
         self.arm_forward(context);
+    }
+
+    fn on_tx_status(
+        &mut self,
+        _context: &mut Context<'_>,
+        interface: usize,
+        _attempts: u32,
+        _delivered: bool,
+        rate: Rate,
+    ) {
+        if let Some(Qualities::Airtime(airtimes)) = &mut self.qualities {
+            airtimes.on_status(interface, rate);
+        }
     }
 
     fn next_hop(&self, exit: NodeId) -> Option<usize> {

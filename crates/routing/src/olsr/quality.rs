@@ -1,29 +1,51 @@
-//! The quality of links, as in olsrd's link quality extension.
+//! The quality of links: as in olsrd's link quality extension, or by the directional airtime metric.
 //!
 //! A node measures the share of a neighbour's packets that arrive, by their sequence numbers, and
 //! reports it in its HELLOs. From its neighbours' HELLOs it learns the share of its own packets
-//! that arrive. The two give the link's ETX ([`crate::etx`]).
+//! that arrive. The two give the link's ETX ([`crate::etx`]). The second and the link's rate give the
+//! airtime of the direction to the neighbour ([`crate::airtime`]).
 
-use backlane_net::NodeId;
-use backlane_units::{Duration, SimTime};
+use backlane_net::{Interface, NodeId};
+use backlane_units::SimTime;
 
-use super::message::{Hello, LinkType};
+use super::airtimes::Airtimes;
+use super::config::Config;
+use super::message::{Hello, LinkReport, LinkType};
+use super::metric::Metric;
 use super::neighbourhood::Neighbourhood;
-use crate::etx::{LinkQualities, Quality};
+use crate::etx::LinkQualities;
 
 /// The links of one node, by interface.
 #[derive(Debug)]
-pub(super) struct Qualities(LinkQualities);
+pub(super) enum Qualities {
+    Etx(LinkQualities),
+    Airtime(Airtimes),
+}
 
 impl Qualities {
-    /// Ratios are taken over a window of this length.
-    pub(super) fn new(window: Duration) -> Self {
-        Self(LinkQualities::new(window))
+    /// What a metric needs, if it needs anything.
+    pub(super) fn of_config(config: &Config) -> Option<Self> {
+        let window = config.quality_window;
+        match config.metric {
+            Metric::Hops => None,
+            Metric::Etx => Some(Self::Etx(LinkQualities::new(window))),
+            Metric::Airtime => Some(Self::Airtime(Airtimes::new(window))),
+        }
+    }
+
+    /// The node starts with these interfaces.
+    pub(super) fn start(&mut self, interfaces: &[Interface]) {
+        if let Self::Airtime(airtimes) = self {
+            airtimes.start(interfaces);
+        }
     }
 
     /// A packet with this number arrived.
     pub(super) fn on_packet(&mut self, now: SimTime, interface: usize, sequence: u16) {
-        self.0.on_probe(now, interface, sequence);
+        match self {
+            Self::Etx(links) => links.on_probe(now, interface, sequence),
+            Self::Airtime(links) => links.on_packet(now, interface, sequence),
+        }
     }
 
     /// Processes a HELLO that `node` received from the neighbour on an interface.
@@ -32,22 +54,40 @@ impl Qualities {
         // Entries for this node from another port are ignored.
         let own = entries
             .find(|((code, listed), _)| *listed == node && code.link != LinkType::Unspecified);
-        let reached = own.map_or(0, |(_, quality)| quality.heard);
-        self.0
-            .on_report(interface, hello.interval.decode(), reached);
+        let report = own.map_or(LinkReport::None, |(_, report)| report);
+        let interval = hello.interval.decode();
+        match self {
+            Self::Etx(links) => {
+                let reached = match report {
+                    LinkReport::Etx(quality) => quality.heard,
+                    _ => 0,
+                };
+                links.on_report(interface, interval, reached);
+            }
+            Self::Airtime(links) => {
+                let reached = match report {
+                    LinkReport::Airtime(airtime) => airtime.share(),
+                    _ => 0.0,
+                };
+                links.on_report(interface, interval, reached);
+            }
+        }
     }
 
     /// The best of the symmetric links to a neighbour.
-    pub(super) fn best(&self, now: SimTime, near: &Neighbourhood, node: NodeId) -> Quality {
+    pub(super) fn best(&self, now: SimTime, near: &Neighbourhood, node: NodeId) -> LinkReport {
         let links = near.symmetric_links().filter(|(other, _)| *other == node);
-        let qualities = links.map(|(_, interface)| self.of(now, interface));
-        qualities
-            .min_by_key(|quality| quality.cost().unwrap_or(u64::MAX))
-            .unwrap_or_default()
+        let reports = links.map(|(_, interface)| self.of(now, interface));
+        reports
+            .min_by_key(|report| report.cost().unwrap_or(u64::MAX))
+            .unwrap_or_else(|| self.of(now, usize::MAX))
     }
 
     /// The quality of an interface's link.
-    pub(super) fn of(&self, now: SimTime, interface: usize) -> Quality {
-        self.0.of(now, interface)
+    pub(super) fn of(&self, now: SimTime, interface: usize) -> LinkReport {
+        match self {
+            Self::Etx(links) => LinkReport::Etx(links.of(now, interface)),
+            Self::Airtime(links) => LinkReport::Airtime(links.of(now, interface)),
+        }
     }
 }

@@ -17,6 +17,8 @@ pub struct QueueConfig {
     pub limit: QueueLimit,
     /// What it drops and when.
     pub discipline: QueueDiscipline,
+    /// Whether routing messages have a queue of their own, served first.
+    pub routing_first: bool,
 }
 
 /// How much a queue holds.

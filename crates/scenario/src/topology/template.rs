@@ -146,66 +146,72 @@ fn flow_rates_bps(table: &Table) -> Option<[u64; 2]> {
 
 /// A queue whose limits may follow from the rate and the delay of its link.
 #[derive(Clone, Debug)]
-pub(crate) enum Queue {
+pub(crate) struct Queue {
+    limit: Limit,
+    kind: QueueKind,
+    routing_first: bool,
+}
+
+#[derive(Clone, Debug)]
+enum QueueKind {
     /// What arrives at a full queue is dropped.
-    DropTail {
-        limit: Limit,
-        mark_above: Option<Limit>,
-    },
+    DropTail { mark_above: Option<Limit> },
     /// A discipline that the running program declares.
-    Declared(Limit, Arc<Discipline>),
+    Declared(Arc<Discipline>),
 }
 
 impl Queue {
     fn on(&self, rate: Rate, delay: Duration) -> QueueConfig {
-        match self {
-            Self::DropTail { limit, mark_above } => QueueConfig {
-                limit: limit.on(rate, delay),
-                discipline: QueueDiscipline::DropTail {
+        QueueConfig {
+            limit: self.limit.on(rate, delay),
+            discipline: match &self.kind {
+                QueueKind::DropTail { mark_above } => QueueDiscipline::DropTail {
                     mark_above: mark_above.map(|limit| limit.on(rate, delay)),
                 },
+                QueueKind::Declared(discipline) => QueueDiscipline::Declared(discipline.clone()),
             },
-            Self::Declared(limit, discipline) => QueueConfig {
-                limit: limit.on(rate, delay),
-                discipline: QueueDiscipline::Declared(discipline.clone()),
-            },
+            routing_first: self.routing_first,
         }
     }
 
     /// Whether a limit follows from a rate.
     fn needs_rate(&self) -> bool {
         let is_bdp = |limit: &Limit| matches!(limit, Limit::Bdp { .. });
-        match self {
-            Self::DropTail { limit, mark_above } => {
-                is_bdp(limit) || mark_above.as_ref().is_some_and(is_bdp)
-            }
-            Self::Declared(limit, _) => is_bdp(limit),
-        }
+        let marks = match &self.kind {
+            QueueKind::DropTail { mark_above } => mark_above.as_ref().is_some_and(is_bdp),
+            QueueKind::Declared(_) => false,
+        };
+        is_bdp(&self.limit) || marks
     }
 }
 
 /// The queue of a normal link section.
 pub(crate) fn queue(table: &Table) -> Option<Queue> {
     let Some(inner) = table.table("queue") else {
-        return Some(Queue::DropTail {
+        return Some(Queue {
             limit: phrases::limit(table.text("queue")?).ok()?,
-            mark_above: None,
+            kind: QueueKind::DropTail { mark_above: None },
+            routing_first: false,
         });
     };
-    let limit = phrases::limit(inner.text("limit")?).ok()?;
     let name = inner.text("discipline")?;
-    if name != "drop-tail" {
-        let discipline = Discipline {
+    let kind = if name == "drop-tail" {
+        let mark_above = match inner.text("mark_above") {
+            Some(text) => Some(phrases::limit(text).ok()?),
+            None => None,
+        };
+        QueueKind::DropTail { mark_above }
+    } else {
+        QueueKind::Declared(Arc::new(Discipline {
             name: name.to_owned(),
             values: plain::values(inner),
-        };
-        return Some(Queue::Declared(limit, Arc::new(discipline)));
-    }
-    let mark_above = match inner.text("mark_above") {
-        Some(text) => Some(phrases::limit(text).ok()?),
-        None => None,
+        }))
     };
-    Some(Queue::DropTail { limit, mark_above })
+    Some(Queue {
+        limit: phrases::limit(inner.text("limit")?).ok()?,
+        kind,
+        routing_first: inner.boolean("routing_first") == Some(true),
+    })
 }
 
 /// The queue of a normal section whose link has no rate that a limit could follow from.

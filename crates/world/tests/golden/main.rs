@@ -321,5 +321,11 @@ fn digests_are_those_on_record() {
     assert!(lines == on_record, "results moved:\n{}", moved.join("\n"));
 }
 
-/// Choices that stand for what is there without them.
-const WITHOUT_EFFECT: [&str; 2] = ["access.antenna_ports = 2", "topology.link.medium = wire"];
+/// Choices that stand for what is there without them; and a queue for routing messages where none come.
+const WITHOUT_EFFECT: [&str; 5] = [
+    "access.antenna_ports = 2",
+    "access.queue.routing_first = true",
+    "gateway.link.queue.routing_first = false",
+    "server.link.queue.routing_first = false",
+    "topology.link.medium = wire",
+];

@@ -131,12 +131,20 @@ pub(crate) static QUEUE: Section = Section {
     rules: None,
     noun: "queue",
     doc: "A queue before a link direction.",
-    keys: &[key(
-        "limit",
-        Kind::Text,
-        Default("\"1 bdp\""),
-        "What it holds: \"1 bdp\", \"500 kB\" or \"340 packets\".",
-    )],
+    keys: &[
+        key(
+            "limit",
+            Kind::Text,
+            Default("\"1 bdp\""),
+            "What it holds: \"1 bdp\", \"500 kB\" or \"340 packets\".",
+        ),
+        key(
+            "routing_first",
+            Kind::Boolean,
+            Default("false"),
+            "Whether routing messages have a queue of their own, first in, first out with the same limit, that is served before the other, as in Linux's pfifo_fast. Backpressure protocols keep their own queues and ignore the one of a link.",
+        ),
+    ],
     tag: Some(Tag {
         key: "discipline",
         default: Some("drop-tail"),
