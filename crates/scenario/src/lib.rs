@@ -89,4 +89,4 @@ pub use templates::{Template, template, template_names};
 
 /// The version of the models. It changes whenever the same scenario and seed give other results,
 /// and is part of every run's name.
-pub const MODEL_VERSION: &str = "9";
+pub const MODEL_VERSION: &str = "10";

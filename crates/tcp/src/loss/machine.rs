@@ -315,7 +315,7 @@ fn try_undo_at_end<L: LossPolicy>(loss: &mut L, r: &mut Recovery, now: SimTime, 
 }
 
 /// Undoes the reduction if a partial acknowledgment in Recovery is for an original that was only
-/// delayed. Returns whether it was; then nothing more is marked lost.
+/// delayed, and no retransmission is out. Returns whether nothing more is marked lost.
 fn try_undo_partial<L: LossPolicy>(
     loss: &mut L,
     r: &mut Recovery,
@@ -335,6 +335,7 @@ fn try_undo_partial<L: LossPolicy>(
         forget_old_retransmissions(loss, r);
         undo_reduction(loss, r, LossMarks::Clear);
         set_open_or_disorder(loss, r, now);
+        return !L::PROFILE.searches_after_undo;
     }
     true
 }

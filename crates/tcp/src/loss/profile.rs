@@ -15,6 +15,9 @@ pub(crate) struct Profile {
     pub(crate) probes_tail: bool,
     /// The samples that the policy takes; `None`: those configured.
     pub(crate) rtt_samples: Option<RttSamples>,
+    /// Whether the acknowledgment that undoes a recovery goes on to the search for losses, which
+    /// does not find again what it found before (Linux since 4.15: `tsorted_sent_queue`).
+    pub(crate) searches_after_undo: bool,
 }
 
 impl Profile {
@@ -25,5 +28,6 @@ impl Profile {
         reduces_gradually: true,
         probes_tail: true,
         rtt_samples: None,
+        searches_after_undo: false,
     };
 }

@@ -101,6 +101,7 @@ impl Rack {
 impl LossPolicy for Rack {
     const PROFILE: Profile = Profile {
         undo: UndoEvidence::DsackAndTimestamps,
+        searches_after_undo: true,
         ..Profile::PLAIN
     };
 

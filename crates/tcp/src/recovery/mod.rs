@@ -91,7 +91,8 @@ impl Recovery {
                 config.mss_bytes(),
                 RateMeter::new(control.needs_rate_samples()),
             )
-            .counting(config.sacked_retransmissions),
+            .counting(config.sacked_retransmissions)
+            .examining_once(profile.searches_after_undo),
             rtt: RttEstimator::new(
                 config.rto,
                 config.initial_rto,

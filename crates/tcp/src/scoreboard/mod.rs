@@ -103,6 +103,13 @@ pub(crate) struct Scoreboard {
     lost_total: u64,
     /// First transmissions before this index have been examined.
     original_cursor: u64,
+    /// What was examined stays so when loss marks are cleared, but for what only the last timeout
+    /// marked: `original_cursor` at that time; [`u64::MAX`]: there is none.
+    marked_from: u64,
+    examines_once: bool,
+    /// The last first transmission that was overtaken and is still out, if one is, and the index to
+    /// which they have been looked through.
+    last_overtaken: (u64, u64),
     /// Retransmissions not yet examined, in the order they were sent: index, time, and the index
     /// of the next segment to be sent for the first time.
     retransmissions: VecDeque<(u64, u64, u64)>,
@@ -140,6 +147,9 @@ impl Scoreboard {
             highest_sacked: (0, 0),
             lost_total: 0,
             original_cursor: 0,
+            marked_from: u64::MAX,
+            examines_once: false,
+            last_overtaken: (0, 0),
             retransmissions: VecDeque::new(),
             retransmit_hint: 0,
             gone_when_sacked: LOST | RETRANSMITTED,
@@ -157,6 +167,12 @@ impl Scoreboard {
         if sacked == SackedRetransmissions::InFlight {
             self.gone_when_sacked = LOST;
         }
+        self
+    }
+
+    /// The same; `once`: a search for losses does not find a first transmission again.
+    pub(crate) fn examining_once(mut self, once: bool) -> Self {
+        self.examines_once = once;
         self
     }
 
@@ -460,7 +476,13 @@ impl Scoreboard {
             let flags = self.record(index).flags;
             self.set_flags(index, flags & !LOST);
         }
-        self.original_cursor = self.first;
+        self.original_cursor = if self.examines_once {
+            self.original_cursor.min(self.marked_from).max(self.first)
+        } else {
+            self.first
+        };
+        self.marked_from = u64::MAX;
+        self.last_overtaken = (self.original_cursor, self.original_cursor);
         self.retransmit_hint = self.next;
     }
 
@@ -521,6 +543,7 @@ impl Scoreboard {
         // A first segment that is SACKed and still holds up the acknowledgment was dropped by
         // the receiver after all (RFC 2018 §8): ignore all of its SACKs.
         let reneged = self.first < self.next && self.record(self.first).has(SACKED);
+        self.marked_from = self.original_cursor;
         for index in self.first..self.next {
             if reneged && self.record(index).has(SACKED) {
                 let flags = self.record(index).flags;
