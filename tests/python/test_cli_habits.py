@@ -291,3 +291,18 @@ def test_json_is_complete_without_a_note(single: Path, cli: Cli) -> None:
     made = cli("-q", "check", single, "--json")
     assert json.loads(made.out)["name"] == "small"
     assert BASE.startswith('name = "small"')
+
+
+def test_a_reader_that_closes_the_pipe_ends_a_table_quietly(tmp_path: Path) -> None:
+    """`backlane optimum FILE | head -1`: rich would end with code 1."""
+    file = tmp_path / "chain.toml"
+    file.write_text(BASE)
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "backlane", "optimum", str(file)]
+    try:
+        done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+    assert done.returncode == 0
+    assert "error" not in done.stderr

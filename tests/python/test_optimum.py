@@ -156,6 +156,36 @@ def test_hosts_and_cells_are_at_the_ends_of_paths(cli: Cli, tmp_path: Path) -> N
     assert "routing = { label" in shown.out + shown.err
 
 
+def test_paths_lead_over_radios_whose_neighbours_are_those_in_range(tmp_path: Path) -> None:
+    """Their links are found when a run begins; a path out of range drops its packets."""
+    places = {"a": (0, 0), "b": (100, 0), "c": (100, 80), "d": (200, 0)}
+    mesh = {
+        "duration": "4 s",
+        "topology": {
+            "kind": "graph",
+            "node": [
+                {"id": name, "kind": "router", "x": f"{x} m", "y": f"{y} m"}
+                for name, (x, y) in places.items()
+            ],
+            "link": [],
+        },
+        "wifi": {"standard": "802.11g", "rate": "12 Mbit/s", "neighbours": "in-range"},
+        "flow": streams((("a", "d"),), [1.0]),
+    }
+    found = optimum.of(mesh)
+    assert found.scenario["routing"]["explicit_paths"]
+    run = backlane.run(found.scenario, seed=1)
+    assert run.flows["packets_received"].sum() > 400
+    over_c = [{"from": "a", "to": "d", "nodes": ["a", "c", "d"]}]
+    far = places | {"c": (100, 9000)}
+    for node in mesh["topology"]["node"]:
+        node["y"] = f"{far[node['id']][1]} m"
+    run = backlane.run(mesh | {"routing": {"explicit_paths": over_c}}, seed=1)
+    assert run.flows["packets_received"].sum() == 0
+    dropped = run.drops.filter(run.drops["cause"] == "no_route")
+    assert dropped["packets"].sum() == run.flows["packets_sent"].sum()
+
+
 def test_a_flow_that_no_path_serves_is_named_with_the_fix(cli: Cli, tmp_path: Path) -> None:
     """Radios out of range; a network of wires in parts is no valid scenario (S033)."""
     file = tmp_path / "radios.toml"

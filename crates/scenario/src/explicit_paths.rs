@@ -10,23 +10,47 @@ use crate::problems::Problems;
 use crate::shown::short;
 use crate::tree::Table;
 
+/// Which hops a path may have.
+struct Hops<'n> {
+    names: &'n Names<'n>,
+    /// The links of the file, in both directions.
+    linked: BTreeSet<(usize, usize)>,
+    /// Radios have links to all in range, which are found when a run begins.
+    in_range: bool,
+}
+
+impl Hops<'_> {
+    fn allow(&self, from: usize, to: usize) -> bool {
+        let may_have_radio = |node: usize| {
+            let kind = self.names.network.nodes[node].kind;
+            !matches!(kind, NodeKind::Epc | NodeKind::Server)
+        };
+        self.linked.contains(&(from, to))
+            || (self.in_range && may_have_radio(from) && may_have_radio(to))
+    }
+}
+
 /// Checks that each path leads over links of the network from its first router to its last, passes
-/// none twice, and stands once.
-pub(crate) fn check(routing: &Table, names: &Names<'_>, problems: &mut Problems) {
+/// none twice, and stands once. `in_range`: radios have links to all others in range.
+pub(crate) fn check(routing: &Table, names: &Names<'_>, in_range: bool, problems: &mut Problems) {
     let rows = routing.tables("explicit_paths");
     if rows.is_empty() {
         return;
     }
     let links = &names.network.links;
-    let linked: BTreeSet<(usize, usize)> = (links.iter())
-        .flat_map(|(link, _)| [(link.a, link.b), (link.b, link.a)])
-        .collect();
+    let hops = Hops {
+        names,
+        linked: (links.iter())
+            .flat_map(|(link, _)| [(link.a, link.b), (link.b, link.a)])
+            .collect(),
+        in_range,
+    };
     let mut seen = BTreeMap::new();
     for (number, (row, span)) in rows.into_iter().enumerate() {
         if !problems.go_on() {
             break;
         }
-        let Some(path) = path(row, span, names, &linked, problems) else {
+        let Some(path) = path(row, span, &hops, problems) else {
             continue;
         };
         if let Some(first) = seen.get(&path) {
@@ -43,13 +67,8 @@ pub(crate) fn check(routing: &Table, names: &Names<'_>, problems: &mut Problems)
 }
 
 /// The nodes of a path, if it can be followed.
-fn path(
-    row: &Table,
-    span: Span,
-    names: &Names<'_>,
-    linked: &BTreeSet<(usize, usize)>,
-    problems: &mut Problems,
-) -> Option<Vec<usize>> {
+fn path(row: &Table, span: Span, hops: &Hops<'_>, problems: &mut Problems) -> Option<Vec<usize>> {
+    let (names, linked) = (hops.names, &hops.linked);
     let id = |node: usize| short(&names.network.nodes[node].id);
     let nodes = row.texts("nodes");
     let place = row.place("nodes", span);
@@ -86,7 +105,7 @@ fn path(
             return error(nodes[at].1, message, "leave the loop out".to_owned());
         }
         let before = path[at.saturating_sub(1)];
-        if at > 0 && !linked.contains(&(before, node)) {
+        if at > 0 && !hops.allow(before, node) {
             let message = format!("there is no link \"{}-{}\"", id(before), id(node));
             let mut neighbours = (linked.range((before, 0)..))
                 .take_while(|(end, _)| *end == before)

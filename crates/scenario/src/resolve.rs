@@ -107,7 +107,9 @@ pub(crate) fn resolve(
         let routing = tree.table("routing")?;
         check_spray(routing, &names, problems);
         check_costs(routing, &names, problems);
-        explicit_paths::check(routing, &names, problems);
+        let in_range =
+            (tree.table("wifi")).is_some_and(|wifi| wifi.text("neighbours") == Some("in-range"));
+        explicit_paths::check(routing, &names, in_range, problems);
         let tcp = tree.table("tcp")?;
         let channels = tree.table("wifi");
         let channels = channels.map(|wifi| topology::channels(wifi, "channels"));

@@ -226,27 +226,31 @@ fn jain(values: &[f64]) -> f64 {
 }
 
 /// Chiu and Jain 1989: additive increase and multiplicative decrease lead like flows to like
-/// shares: Jain's index is 1.
+/// shares: Jain's index is 1. At a drop-tail queue without noise, which flow loses depends on the
+/// phase of the other (Floyd and Jacobson 1992), so that one run says little: shares are those of
+/// ten starts together.
 #[test]
 fn row_19_two_like_flows_share_the_bottleneck() {
+    const STARTS: u64 = 10;
     for name in ["reno", "cubic"] {
-        let dumbbell = Dumbbell {
-            flows: vec![tcp(name); 2],
-            stagger: Duration::from_secs(1),
-            ..Dumbbell::default()
-        };
-        let simulation = dumbbell.run(Duration::from_secs(300));
-        let goodputs: Vec<f64> = simulation
-            .application
-            .flows()
-            .iter()
-            .map(|f| f.delivered_bytes() as f64)
-            .collect();
-        let index = jain(&goodputs);
+        let mut sums = [0.0; 2];
+        for start in 0..STARTS {
+            let dumbbell = Dumbbell {
+                flows: vec![tcp(name); 2],
+                stagger: Duration::from_millis(500 + 100 * start),
+                ..Dumbbell::default()
+            };
+            let simulation = dumbbell.run(Duration::from_secs(300));
+            let flows = simulation.application.flows().iter();
+            for (sum, flow) in sums.iter_mut().zip(flows) {
+                *sum += flow.delivered_bytes() as f64;
+            }
+        }
+        let index = jain(&sums);
         println!("{name}: {index}");
-        assert!(index > 0.995, "{name}: {index} {goodputs:?}");
-        let total = goodputs.iter().sum::<f64>() * 8.0 / 300.0;
-        assert!(total / CEILING_BPS > 0.98, "{name}: {total}");
+        assert!(index > 0.995, "{name}: {index} {sums:?}");
+        let total_bps = sums.iter().sum::<f64>() * 8.0 / 300.0 / STARTS as f64;
+        assert!(total_bps / CEILING_BPS > 0.98, "{name}: {total_bps}");
     }
 }
 

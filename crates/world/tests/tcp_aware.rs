@@ -92,7 +92,8 @@ fn controlled_loads_of_one_node_share_its_rate() {
 /// What arrives at a source's own full buffer is dropped there and nowhere else.
 #[test]
 fn tcp_in_a_full_buffer_loses_packets_at_its_source_only() {
-    let outcome = run(&diamond("", TWO_TCP), 1, None);
+    let six = &format!("{TWO_TCP}count = 3\n");
+    let outcome = run(&diamond("", six), 1, None);
     let drops = integers(&outcome.nodes, "drops");
     assert!(drops[0] > Some(0), "{drops:?}");
     assert_eq!(drops[1..4], [Some(0); 3]);

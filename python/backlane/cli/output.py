@@ -143,6 +143,11 @@ def print_table(
     from rich.console import Console
     from rich.table import Table
 
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """rich itself ends the process with code 1."""
+            raise BrokenPipeError
+
     table = Table(
         title=clean_line(title) or None,
         title_justify="left",
@@ -159,7 +164,7 @@ def print_table(
     for row in rows:
         table.add_row(*map(clean_line, row))
     terminal = sys.stdout.isatty()
-    console = Console(
+    console = Output(
         file=sys.stdout,
         # Without this, rich itself would follow FORCE_COLOR.
         force_terminal=colored(sys.stdout) or terminal,

@@ -62,6 +62,7 @@ pub fn all() -> Vec<Base> {
         "impairments, normal jitter out of order",
         impaired([normal, uniform]),
     );
+    add("impairments, packets overtake", overtaking());
     for at_end in ["repeat", "hold", "stop"] {
         add(&format!("capacities, {at_end}"), capacities(at_end));
     }
@@ -193,6 +194,18 @@ fn impaired([there, back]: [&str; 2]) -> String {
          impairments_back = {{ jitter = \"1 ms\", {back}, reorder = 0.02 }} }}"
     );
     line(&link)
+}
+
+/// A line that loses packets here and there, and on which they overtake each other. PAWS would
+/// refuse the acknowledgments that were overtaken.
+fn overtaking() -> String {
+    let there = "{ jitter = \"8 ms\", jitter_law = \"normal\", in_order = false, \
+                 bursts = { p = 0.02, r = 0.5, loss_good = 0.02, loss_bad = 0.5 } }";
+    let link = format!(
+        "link = {{ rate = \"20 Mbit/s\", delay = \"40 ms\", queue = \"60 packets\", \
+         impairments = {there}, impairments_back = {there} }}"
+    );
+    line(&link) + "[tcp]\ncongestion_control = \"bbr\"\npaws = false\n"
 }
 
 /// A line whose wires carry rates over time, until the last second.
