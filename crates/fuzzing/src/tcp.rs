@@ -346,6 +346,11 @@ fn config(choices: &mut Choices) -> Config {
         } else {
             OrUnlimited::Value(Bytes::new(2_000))
         },
+        send_memory: if on(13) {
+            OrUnlimited::Unlimited
+        } else {
+            OrUnlimited::Value(Bytes::new(5_000))
+        },
         random_seed: Seed(u64::from(choices.byte())),
         congestion_control: name.parse().expect("a name that is listed"),
         ..Config::default()

@@ -12,6 +12,7 @@ use crate::choices::{
     SackedRetransmissions, ThresholdFrom, TimeoutMarks, WithoutNewData,
 };
 use crate::congestion::CongestionControlConfig;
+use crate::receive_memory::OVERHEAD_BYTES;
 use crate::stack::Stack;
 
 /// RFC 7323 §2.3 allows windows of 1 GiB.
@@ -277,10 +278,12 @@ params! {
         /// until the window has its full size.
         initial_receive_window: Bytes = Bytes::new(65_535), in RECEIVE_WINDOW;
         /// Most bytes sent and not yet acknowledged.
-        ///
-        /// Linux charges buffers per `sk_buff` and grows them to twice what the window needs
-        /// (`tcp_wmem`); it does not limit a sender whose window it tracks.
         send_buffer: OrUnlimited<Bytes> = OrUnlimited::Unlimited, in SEND_BUFFER;
+        /// Memory of the send buffer, of which each segment takes 768 bytes and its payload.
+        ///
+        /// Linux: the third value of `tcp_wmem`. The buffer grows to twice what the window needs, so
+        /// that only this limit matters. A full buffer takes data again when a third of it is free.
+        send_memory: OrUnlimited<Bytes> = OrUnlimited::Value(Bytes::new(4 << 20)), in SEND_BUFFER;
         /// Whether an idle connection shrinks its window (RFC 2861).
         ///
         /// Linux: `tcp_slow_start_after_idle`.
@@ -376,6 +379,22 @@ impl Config {
     /// [`send_buffer`](Self::send_buffer) in bytes; `u64::MAX`: unlimited.
     pub fn send_buffer_bytes(&self) -> u64 {
         self.send_buffer.value().map_or(u64::MAX, Bytes::get)
+    }
+
+    /// [`send_memory`](Self::send_memory) in bytes; `u64::MAX`: unlimited.
+    pub fn send_memory_bytes(&self) -> u64 {
+        self.send_memory.value().map_or(u64::MAX, Bytes::get)
+    }
+
+    /// The payload that a full send buffer holds, in bytes; `u64::MAX`: any.
+    pub fn most_buffered_bytes(&self) -> u64 {
+        match self.send_memory {
+            OrUnlimited::Unlimited => u64::MAX,
+            OrUnlimited::Value(memory) => {
+                let of_segment = u64::from(self.mss_bytes() + OVERHEAD_BYTES);
+                memory.get().div_ceil(of_segment) * u64::from(self.mss_bytes())
+            }
+        }
     }
 
     /// Linux 6.1; the same as [`Default`].
@@ -477,6 +496,7 @@ impl Config {
             receive_buffer: BUFFER,
             initial_receive_window: BUFFER,
             send_buffer: OrUnlimited::Value(BUFFER),
+            send_memory: OrUnlimited::Unlimited,
             slow_start_after_idle: false,
             ..Self::default()
         }

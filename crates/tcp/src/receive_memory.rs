@@ -15,7 +15,7 @@ use crate::segment::SackBlock;
 
 /// What a buffer takes beside its data, in bytes: the head of a sender's packet (`MAX_TCP_HEADER`,
 /// 192), `struct sk_buff` (256) and `struct skb_shared_info` (320), each in whole cache lines.
-const OVERHEAD_BYTES: u32 = 768;
+pub(crate) const OVERHEAD_BYTES: u32 = 768;
 /// Segments that one buffer can take (`MAX_SKB_FRAGS`).
 const MOST_SEGMENTS: u32 = 17;
 /// Segments in order with less data than this do not open the window.

@@ -8,7 +8,7 @@ mod dumbbell;
 use backlane_tcp::congestion::{
     Ack, Arrival, CongestionControl, RttSample, Window, cubic, htcp, illinois, westwood,
 };
-use backlane_tcp::{Config, CongestionControlConfig, CongestionState, RtoLaw};
+use backlane_tcp::{Config, CongestionControlConfig, CongestionState, OrUnlimited, RtoLaw};
 use backlane_units::{Bytes, Duration, Rate, SimTime};
 use dumbbell::{Dumbbell, Path};
 
@@ -52,6 +52,7 @@ fn lossy(
         receive_buffer: Bytes::new(64 << 20),
         initial_receive_window: Bytes::new(64 << 20),
         delayed_ack_segments: segments,
+        send_memory: OrUnlimited::Unlimited,
         ..Config::default()
     };
     Dumbbell::new(&config, path(rtt_ms, lose_every))

@@ -145,7 +145,7 @@ def print_table(
 
     class Output(Console):
         def on_broken_pipe(self) -> None:
-            """rich itself ends the process with code 1."""
+            """End quietly; what this overrides ends the process with code 1."""
             raise BrokenPipeError
 
     table = Table(

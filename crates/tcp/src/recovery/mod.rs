@@ -86,7 +86,7 @@ impl Recovery {
             .value()
             .unwrap_or(INFINITE_SSTHRESH_PKTS);
         Self {
-            space: SendSpace::new(config.mss_bytes()),
+            space: SendSpace::new(config.mss_bytes(), config.send_memory_bytes()),
             scoreboard: Scoreboard::new(
                 config.mss_bytes(),
                 RateMeter::new(control.needs_rate_samples()),

@@ -238,7 +238,7 @@ impl Sender {
         timers.waits_for_reordering = false;
         if incoming.advanced() {
             timers.timeouts_in_a_row = 0;
-            self.recovery.space.snd_una = segment.ack;
+            self.recovery.space.acknowledge(segment.ack);
         }
         let has_dsack = self.selective
             && !segment.sack.is_empty()

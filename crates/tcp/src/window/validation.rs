@@ -119,7 +119,8 @@ impl Validation {
         }
         self.used_pkts = self.used_pkts.max(packets_out);
         let unused_for = now.saturating_since(self.stamp);
-        if self.shrinks_unused_window(r) && unused_for >= r.rtt.rto() {
+        if self.shrinks_unused_window(r) && !r.space.waits_for_memory() && unused_for >= r.rtt.rto()
+        {
             self.on_application_limited(r, now);
         }
     }

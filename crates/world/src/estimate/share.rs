@@ -473,6 +473,7 @@ impl Bundle {
             .max(tcp.receive_buffer_bytes());
         self.window_bytes = f64::from(receive)
             .min(tcp.send_buffer_bytes() as f64)
+            .min(tcp.most_buffered_bytes() as f64)
             .max(1.0);
         let rtt_s = self.rtt_s();
         self.solo_bps = self.window_bytes * 8.0 / rtt_s;

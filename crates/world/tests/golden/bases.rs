@@ -39,6 +39,10 @@ pub fn all() -> Vec<Base> {
         wires("[tcp]\nprofile = \"ns3\"\n", "queue = \"15 packets\""),
     );
     add(
+        "wires, send_memory of 14 segments",
+        wires("[tcp]\nsend_memory = \"30 kB\"\n", "queue = \"15 packets\""),
+    );
+    add(
         "wires, linux-legacy with burst_limit",
         wires(
             "[tcp]\nreordering = \"linux-legacy\"\n",

@@ -269,7 +269,8 @@ static void transfer(const struct transfer *job)
 		}
 		if (fds[0].revents & POLLOUT)
 			connected = 1;
-		while (connected && left && !closed) {
+		/* A full socket is written to again when it says so, not at the next sample. */
+		while (fds[0].revents & POLLOUT && left && !closed) {
 			ssize_t put = send(fd, data, left < sizeof data ? left : sizeof data, MSG_NOSIGNAL);
 			if (put < 0 && errno == EAGAIN)
 				break;
