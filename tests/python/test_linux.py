@@ -154,6 +154,16 @@ def test_a_kernel_that_does_not_follow_the_protocol_ends_the_run(
     assert time.monotonic() - begun < 20
 
 
+def test_a_kernel_that_hangs_ends_the_run_with_its_last_words(kernels: Path) -> None:
+    """It connects and asks for nothing; 30 s of wall time are allowed."""
+    hangs = "print('soft lockup', flush=True); import time; time.sleep(120)"
+    pretend(kernels, SPEAKER.format(rest=hangs), sys.executable)
+    with pytest.raises(backlane.RunError, match="30 s") as caught:
+        backlane.run(BELL)
+    assert caught.value.code == "R104"
+    assert "soft lockup" in str(caught.value)
+
+
 def test_a_program_that_is_no_kernel_cannot_be_started(kernels: Path) -> None:
     pretend(kernels, "")
     place = next(kernels.iterdir()) / "linux"

@@ -25,7 +25,7 @@ from backlane.report.figures import (
     x_axis,
 )
 from backlane.report.series import thin
-from backlane.stats import mean_interval
+from backlane.stats import Interval, mean_interval
 from backlane.studies import (
     curves,
     displacements,
@@ -48,6 +48,9 @@ from backlane.studies.style import (
     patches,
     where_of,
 )
+
+MOST_BESIDE = 8
+"""The most contenders whose bars stand beside each other; of more, each has a row."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -281,6 +284,19 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         ticks.append((first + place - 1) / 2)
         place += 0.7
     rows += [mark.row() for mark in marks]
+    words = f"{known.words}, {known.unit}" if known.unit else known.words
+    suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
+    note = f"{known.words}.{published.note(marks)}"
+    if x and not marks and len(contenders) > MOST_BESIDE:
+        found = {at: around for at, _, around in bars}
+        around_of = {pair: found[at] for pair, at in places.items()}
+        of_groups = dict(zip(groups, labels(spec, groups), strict=True))
+        height_in = 1.2 + 0.3 * len(contenders)
+        return draw(
+            f"{spec.id}{suffix}", spec.title, note, rows,
+            lambda figure, axes: _paint_rows(figure, axes, around_of, of_groups, contenders, words),
+            height_in=height_in, width_in=WIDE_IN,
+        )  # fmt: skip
 
     def paint(figure: Figure, axes: Axes) -> None:
         for at, color, around in bars:
@@ -288,7 +304,7 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
             if around.known:
                 axes.vlines(at, around.low, around.high, color=INK, linewidth=2.0)
         published.paint_places(axes, marks, places)
-        axes.set_ylabel(fill(f"{known.words}, {known.unit}" if known.unit else known.words, 36))
+        axes.set_ylabel(fill(words, 36))
         if all(not around.mean < 0 for _, _, around in bars):
             axes.set_ylim(bottom=0)
         if metric == "jain":
@@ -300,9 +316,37 @@ def _bars_panel(spec: FigureSpec, runs: Runs, metric: str) -> Drawn:
         named = contenders if x else []
         published.key(figure, patches(named, shade), named, marks)
 
-    suffix = "" if isinstance(spec.options.get("metric"), str) else f"-{metric}"
-    note = f"{known.words}.{published.note(marks)}"
     return draw(f"{spec.id}{suffix}", spec.title, note, rows, paint, width_in=WIDE_IN)
+
+
+def _paint_rows(
+    figure: Figure,
+    axes: Axes,
+    around_of: Mapping[tuple[Label, Label], Interval],
+    groups: Mapping[Label, str],
+    contenders: Sequence[Label],
+    words: str,
+) -> None:
+    """Bars from left to right: a row per contender, in it a bar per group."""
+    shade = colors(list(groups))
+    share = 0.8 / len(groups)
+    for row, name in enumerate(contenders):
+        for index, group in enumerate(groups):
+            around = around_of[group, name]
+            at = row - 0.4 + (index + 0.5) * share
+            color = shade[group]
+            axes.barh(at, around.mean, 0.9 * share, color=color, alpha=0.55, edgecolor=color)
+            if around.known:
+                axes.hlines(at, around.low, around.high, color=INK, linewidth=1.6)
+    axes.set_yticks(range(len(contenders)), [str(name) for name in contenders])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(contenders) - 0.4, -0.6)
+    axes.set_xlabel(words)
+    axes.grid(visible=False, axis="y")
+    axes.grid(visible=True, axis="x")
+    if all(not around.mean < 0 for around in around_of.values()):
+        axes.set_xlim(left=0)
+    published.key(figure, patches(list(groups), shade), list(groups.values()), [])
 
 
 def _traces(spec: FigureSpec, runs: Runs) -> list[Drawn]:
