@@ -24,6 +24,19 @@ LINKS = (
 STREAMS = (("a", "d"), ("a", "e"), ("b", "e"), ("c", "b"), ("d", "a"))
 
 
+GRID = {
+    "duration": "4 s",
+    "topology": {
+        "kind": "grid", "rows": 4, "columns": 4, "spacing": "100 m",
+        "link": {"rate": "20 Mbit/s", "delay": "1 ms"},
+    },
+    "flow": [
+        {"kind": "transfer", "from": "enb1", "to": [f"enb{n}" for n in range(5, 17)],
+         "size": "endless"},
+    ],
+}  # fmt: skip
+
+
 def network(links: tuple[tuple[str, str, float], ...] = LINKS, **more: Any) -> dict[str, Any]:
     """Routers with links of these rates in Mbit/s."""
     names = sorted({end for a, b, _ in links for end in (a, b)})
@@ -184,6 +197,22 @@ def test_paths_lead_over_radios_whose_neighbours_are_those_in_range(tmp_path: Pa
     assert run.flows["packets_received"].sum() == 0
     dropped = json.loads(run.runs["dropped_by_cause"][0])
     assert dropped["no_route"] == run.flows["packets_sent"].sum() > 400
+
+
+def test_paths_of_a_large_network_are_those_of_the_approximation() -> None:
+    """Column generation: within its gap of the exact optimum, and no link above its rate."""
+    rates = {link: rate for a, b, rate in LINKS for link in ((a, b), (b, a))}
+    for scenario in (network(flow=downloads(2)), GRID):
+        exact = optimum.of(scenario, objective="concurrent")
+        found = optimum.of(scenario, method="approximate")
+        assert found.objective == "concurrent"
+        assert found.least_mbps == pytest.approx(exact.least_mbps, rel=0.003)
+        assert "approximate: all flows get" in found.notes[-1]
+        for link, load in found.loads_mbps.items():
+            assert load <= rates.get(link, 20.0) * (1 + 1e-6)
+        assert optimum.of(scenario, method="approximate").paths == found.paths
+    run = backlane.run(found.scenario, seed=1)
+    assert run.flows["goodput_bps"].min() > 0.5e6 * found.least_mbps
 
 
 def test_a_flow_that_no_path_serves_is_named_with_the_fix(cli: Cli, tmp_path: Path) -> None:

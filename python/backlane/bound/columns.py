@@ -51,6 +51,8 @@ class Approximation:
     prices: Floats
     """The prices of the resources that prove the bound."""
     rounds: int
+    paths: list[tuple[int, tuple[int, ...], float]]
+    """What reaches it: the demand, the arcs from its source on, and Mbit/s of payload."""
 
 
 def concurrent(program: Program, gap: float = 0.01, limit_s: float = 120.0) -> Approximation:
@@ -80,7 +82,7 @@ def concurrent(program: Program, gap: float = 0.01, limit_s: float = 120.0) -> A
         proven = router.bound(prices, pays)
         if proven < bound:
             bound, best = proven, prices
-        master.add(columns, np.ones(len(pays), dtype=bool))
+        master.add(columns, np.ones(len(pays), dtype=bool), router.arcs)
         load += columns @ router.weights
         # Dearer by the share of the largest load that a resource has.
         relative = load / capacities
@@ -102,11 +104,11 @@ def concurrent(program: Program, gap: float = 0.01, limit_s: float = 120.0) -> A
                 bound, best = proven, prices
             # Under the prices of the program a new path is cheaper than the known ones.
             new = columns.T @ dual < known * (1 - CHEAPER)
-            master.add(columns, new)
+            master.add(columns, new, router.arcs)
             is_better |= bool(new.any())
         if not is_better:
             break
-    return Approximation(bound, min(reached, bound), best, rounds)
+    return Approximation(bound, min(reached, bound), best, rounds, master.flows())
 
 
 class _Router:
@@ -116,6 +118,8 @@ class _Router:
         self.program = program
         self.paths = Paths(program)
         self.weights = np.array([demand.weight for demand in program.demands])
+        self.arcs: list[Integers] = []
+        """Of each demand, the arcs of the last shortest path from its source on."""
         groups: dict[tuple[int, bool], list[int]] = {}
         for place, commodity in enumerate(program.commodities):
             groups.setdefault((commodity.class_, commodity.from_source), []).append(place)
@@ -156,6 +160,7 @@ class _Router:
         pays = np.zeros(len(program.demands))
         shape = (len(program.resources), len(program.demands))
         total = sparse.csr_array(shape)
+        self.arcs = [np.zeros(0, dtype=np.int64)] * len(program.demands)
         for class_, from_source, places in self._groups:
             commodities = [program.commodities[place] for place in places]
             ends = np.array([commodity.end for commodity in commodities])
@@ -168,6 +173,11 @@ class _Router:
             )
             pays[demands] = distance[rows, far]
             arcs, of = self._walked(leads, ends, rows, far, from_source)
+            # In the order in which they were walked.
+            order = np.argsort(of, kind="stable")
+            ends_of = np.searchsorted(of[order], np.arange(1, len(demands)))
+            for demand, walk in zip(demands, np.split(arcs[order], ends_of), strict=True):
+                self.arcs[demand] = walk[::-1] if from_source else walk
             taken = sparse.csr_array(
                 (np.ones(len(arcs)), (arcs, demands[of])),
                 shape=(len(program.arcs), len(program.demands)),
@@ -225,12 +235,17 @@ class _Master:
         lp.sense_ = module.ObjSense.kMaximize
         self._solver.passModel(lp)
         self._reached = 0.0
+        self._paths: list[tuple[int, Integers]] = []
+        self._flows = np.zeros(0)
         self._prices = np.zeros(self._resources)
         self._floors = np.zeros(self._demands)
 
-    def add(self, columns: sparse.csc_array, chosen: NDArray[np.bool_]) -> None:
-        """Add the paths of some demands."""
+    def add(
+        self, columns: sparse.csc_array, chosen: NDArray[np.bool_], arcs: list[Integers]
+    ) -> None:
+        """Add the paths of some demands, each with its arcs."""
         at = np.flatnonzero(chosen)
+        self._paths += [(int(demand), arcs[demand]) for demand in at]
         own = sparse.csc_array(
             (np.ones(len(at)), (at, np.arange(len(at)))), shape=(self._demands, len(at))
         )
@@ -257,6 +272,15 @@ class _Master:
         if self._solver.getModelStatus() == self._optimal:
             duals = np.abs(np.array(self._solver.getSolution().row_dual))
             self._reached = self._solver.getInfo().objective_function_value
+            self._flows = np.array(self._solver.getSolution().col_value)[1:]
             self._prices = duals[: self._resources]
             self._floors = duals[self._resources :]
         return self._reached, self._prices.copy(), self._floors.copy()
+
+    def flows(self) -> list[tuple[int, tuple[int, ...], float]]:
+        """Demand, arcs and rate of the paths in use, at the last optimum."""
+        used = np.flatnonzero(self._flows > 0.0)
+        return [
+            (demand, tuple(arcs.tolist()), float(self._flows[place]))
+            for place, (demand, arcs) in ((place, self._paths[place]) for place in used)
+        ]

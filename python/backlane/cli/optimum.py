@@ -51,11 +51,19 @@ MOST_PATHS = 30
     help="Divide flows among the paths of a pair by a hash, or packets in turns.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "approximate"]),
+    default="auto",
+    show_default=True,
+    help="Linear programs over arcs, or paths as they are needed, which give all flows the same "
+    "rate; auto: by the size.",
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(min=0.1),
     default=300.0,
     show_default=True,
-    help="Seconds for each linear program.",
+    help="Seconds for each linear program, or for the approximation.",
 )
 @set_option
 @json_option
@@ -65,6 +73,7 @@ def command(
     seed: int | None,
     objective: str,
     spread: str,
+    method: str,
     time_limit: float,
     settings: tuple[str, ...],
     as_json: bool,
@@ -73,7 +82,7 @@ def command(
     from backlane import optimum
 
     overrides = parse_overrides(settings)
-    found = optimum.of(file, overrides, seed, objective, spread, time_limit)
+    found = optimum.of(file, overrides, seed, objective, spread, time_limit, method)
     if out is not None:
         write_text(out, found.toml())
     if as_json:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from backlane.errors import BacklaneError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from backlane.bound.linear import LinearProgram
     from backlane.bound.program import Floats, Program
     from backlane.optimum.decompose import ArcPath
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 OBJECTIVES = ("fair", "concurrent")
 SPREADS = ("hash", "round-robin")
+METHODS = ("auto", "exact", "approximate")
 LEAST_SHARE = 1e-5
 """Of a pair's traffic: paths with less are rounding of the solver and left out."""
 
@@ -94,10 +97,13 @@ def of(
     objective: str = "fair",
     spread: str = "hash",
     limit_s: float = 300.0,
+    method: str = "auto",
 ) -> Optimum:
     """Paths and weights that reach the bound of a scenario in the fluid model.
 
-    Among all optima it is one with the least load on all links together.
+    Among all optima it is one with the least load on all links together. Of a network that is too
+    large for flows on arcs, the paths are those of the approximation: they give all flows the same
+    rate, within 1 % of the bound or as near as the time allows.
 
     Args:
         file: the scenario: a path, a text or a dict; of a campaign, the first cell.
@@ -106,29 +112,39 @@ def of(
         objective: "fair" for max-min fair rates, "concurrent" for the largest rate that all flows
             get at the same time.
         spread: "hash" divides flows among paths, "round-robin" packets.
-        limit_s: time for each linear program.
+        limit_s: time for each linear program, or for the approximation.
+        method: "exact" for linear programs over arcs, "approximate", or "auto" by the size.
 
     Raises:
         ScenarioError: when the scenario is wrong.
         BacklaneError: R050 for a flow that no path serves, R051, R052, R056.
-        ValueError: for another objective or spread.
+        ValueError: for another objective, spread or method.
     """
     import numpy as np
 
-    from backlane.bound.bounds import parsed
+    from backlane.bound.bounds import MOST_VARIABLES, parsed
     from backlane.bound.network import program_of
     from backlane.campaign.plan import make_plan
+    from backlane.optimum.decompose import decomposed
     from backlane.scenario import read
 
-    if objective not in OBJECTIVES or spread not in SPREADS:
-        raise ValueError(f"objective is one of {OBJECTIVES}, and spread one of {SPREADS}")
+    if objective not in OBJECTIVES or spread not in SPREADS or method not in METHODS:
+        choices = f"objective is one of {OBJECTIVES}, spread one of {SPREADS}"
+        raise ValueError(f"{choices}, and method one of {METHODS}")
     source = read(file, overrides)
     plan = make_plan(source, seed=seed)
     chosen = plan.seeds[0]
     scenario = parsed(plan.cells[0].resolved)
     program = program_of(scenario, chosen, source.name)
-    rates, arcs_mbps = _solved(program, objective, limit_s)
-    paths = _paths(program, scenario, rates, arcs_mbps, source.name)
+    notes = list(program.notes)
+    if method == "exact" or (method == "auto" and program.variables <= MOST_VARIABLES):
+        rates, arcs_mbps = _solved(program, objective, limit_s)
+        flows: Iterable[tuple[int, ArcPath]] = decomposed(program, rates, arcs_mbps)
+    else:
+        objective = "concurrent"
+        rates, flows, share = _approximated(program, limit_s)
+        notes.append(f"approximate: all flows get {100 * share:.1f} % of what the bound allows")
+    paths = _paths(program, scenario, flows, source.name)
     loads: dict[tuple[str, str], float] = {}
     for path in paths:
         for link in zip(path.nodes, path.nodes[1:], strict=False):
@@ -148,7 +164,7 @@ def of(
         },
         paths=paths,
         loads_mbps=loads,
-        notes=program.notes,
+        notes=notes,
         scenario=scenario
         | {"seed": chosen, "routing": {**routing, "explicit_paths": _rows(paths)}},
     )
@@ -181,7 +197,7 @@ def _solved(program: Program, objective: str, limit_s: float) -> tuple[Floats, F
                 "R052",
                 error.message,
                 error.place,
-                "give a longer --time-limit, or a smaller network",
+                "give a longer --time-limit, or --method approximate",
             ) from error
         raise
 
@@ -192,22 +208,38 @@ def _common(program: Program, linear: LinearProgram) -> Floats:
     return np.full(len(program.demands), linear.maximise().value)
 
 
+def _approximated(
+    program: Program, limit_s: float
+) -> tuple[Floats, list[tuple[int, ArcPath]], float]:
+    """The rate of each demand, its paths, and the common rate as a share of the bound."""
+    import numpy as np
+
+    from backlane.bound.bounds import GAP
+    from backlane.bound.columns import concurrent
+    from backlane.optimum.decompose import ArcPath
+
+    found = concurrent(program, GAP, limit_s)
+    rates = np.zeros(len(program.demands))
+    flows = []
+    for demand, arcs, mbps in found.paths:
+        rates[demand] += mbps
+        flows.append((demand, ArcPath(arcs, mbps)))
+    return rates, flows, found.reached / found.bound if found.bound > 0 else 0.0
+
+
 def _paths(
     program: Program,
     scenario: dict[str, Any],
-    rates: Floats,
-    arcs_mbps: Floats,
+    flows: Iterable[tuple[int, ArcPath]],
     file: str,
 ) -> list[Path]:
     """The paths between routers, those of each pair together."""
-    from backlane.optimum.decompose import decomposed
-
     routers = {node["id"] for node in scenario["topology"]["node"] if node["kind"] != "server"}
     first: dict[tuple[int, int], int] = {}
     for at, arc in enumerate(program.arcs):
         first.setdefault((arc.tail, arc.head), at)
     loads: dict[tuple[str, ...], float] = {}
-    for demand, path in decomposed(program, rates, arcs_mbps):
+    for demand, path in flows:
         class_ = program.classes[program.demands[demand].class_]
         nodes = _routers_of(program, path, routers, first, file)
         if len(nodes) > 1:
