@@ -65,8 +65,8 @@ impl Scoreboard {
     }
 
     /// When the last segment left that was sent before the newest one delivered and is still out.
-    /// A first transmission is looked at once upwards and once downwards, whatever the number of
-    /// calls.
+    /// However many calls there are, a first transmission is looked at once upwards and once
+    /// downwards.
     fn last_overtaken_us(&mut self) -> Option<u64> {
         const OUT: u8 = SACKED | LOST | EVER_RETRANSMITTED;
         let newest = self.newest_delivered;
