@@ -6,7 +6,7 @@ import copy
 import json
 import sys
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,22 +124,29 @@ def _random() -> tuple[Scene, ...]:
 
 
 OUTAGE_AT_S = 5.0
+OUTAGES = tuple(range(1, 9))
+"""A packet's time apart: the last packet before an outage may be the first of a pair, whose
+acknowledgment waits for the second, or the second."""
+PACKET_S = 0.0012
+
+
+def _down(draw: int, ms: int) -> Changes:
+    at_s = OUTAGE_AT_S + (draw - 1) * PACKET_S
+    ends = {"at": f"{at_s:.4f} s", "until": f"{at_s + ms / 1000:.4f} s"}
+    return {"failure": [{"link": "out1-out2", **ends, "silent": True}]}
 
 
 def _outages() -> tuple[Scene, ...]:
     scenes = []
     for control in ("cubic", "reno"):
-        for ms in (250, 500, 2000, 3000):
-            failure = {
-                "link": "out1-out2", "at": f"{OUTAGE_AT_S:g} s",
-                "until": f"{OUTAGE_AT_S + ms / 1000:g} s", "silent": True,
-            }  # fmt: skip
-            scenes.append(
-                Scene(
-                    name=f"outage-{control}-{ms}", title=f"{TITLES[control]}, down for {ms} ms",
-                    controls=(control,), end_s=15, from_s=2, changes={"failure": [failure]},
-                )
-            )  # fmt: skip
+        scenes += [
+            Scene(
+                name=f"outage-{control}-{ms}", title=f"{TITLES[control]}, down for {ms} ms",
+                controls=(control,), end_s=15, from_s=2, draws=OUTAGES,
+                of_draw=partial(_down, ms=ms),
+            )
+            for ms in (250, 500, 2000, 3000)
+        ]  # fmt: skip
         for ms in (250, 500, 1000, 2000):
             steps = [
                 {"at": "0 s", "rate": "1 Tbit/s"},
@@ -271,7 +278,7 @@ PARTS: dict[str, Part] = {
         "Timeouts, and timeouts that were needless",
         "10 Mbit/s, 40 ms, a queue of 35 packets. At 5 s the link behind the queue loses all "
         'packets for a time ("down"), or holds them and then delivers them at once ("held"). '
-        "15 s.",
+        "15 s; outages begin at eight times, a packet of 1.2 ms apart.",
         _outages(),
     ),
     "controls": Part(
