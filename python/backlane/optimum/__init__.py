@@ -103,7 +103,7 @@ def of(
 
     Among all optima it is one with the least load on all links together. Of a network that is too
     large for flows on arcs, the paths are those of the approximation: they give all flows the same
-    rate, within 1 % of the bound or as near as the time allows.
+    rate, within 0.2 % of the bound or as near as the time allows.
 
     Args:
         file: the scenario: a path, a text or a dict; of a campaign, the first cell.
